@@ -136,7 +136,7 @@ struct Server::Components {
   std::unique_ptr<web::StartupListener> startup_listener;  // until there is the web server
 
   Result<void> open_store(const Pause& pause);
-  Result<void> open_door();
+  Result<void> open_listener();
   void tell(std::string state);
   Result<void> open_data(const Pause& pause);
   Result<void> listen();
@@ -144,7 +144,7 @@ struct Server::Components {
 
 // Detects errors before anything is written: invalid settings, a port in use, a data directory in
 // use. From then on, the startup listener answers clients.
-Result<void> Server::Components::open_door() {
+Result<void> Server::Components::open_listener() {
   TRY_VOID(query::FetchLimits::check(options.query.fetch));
   TRY_VOID(web::check_listen(options.web, web_threads.executors().front()));
   if (has_data_dir(options.store)) {
@@ -202,7 +202,7 @@ Result<void> Server::Components::open_data(const Pause& pause) {
 }
 
 Result<void> Server::Components::open_store(const Pause& pause) {
-  TRY_VOID(open_door());
+  TRY_VOID(open_listener());
   for (std::chrono::milliseconds wait = kWaitMin;; wait = std::min(2 * wait, kWaitMax)) {
     Result<void> opened = ping_store(options, clock, web_threads.executors().front());
     if (opened) opened = open_data(pause);

@@ -87,14 +87,14 @@ class FastScan {
 
   // The parts that consecutive elements from one program share: all text before, between and after
   // metric, value and tags, in this order. The timestamp is among them.
-  struct Mould {
+  struct ElementTemplate {
     std::string_view before_metric;
     std::string_view before_value;
     std::string_view before_tags;
     std::string_view behind;
   };
   [[nodiscard]] bool take_alike(storage::SeriesId& id, PointBits& point);
-  void keep_mould(const char* begin);
+  void keep_template(const char* begin);
 
   enum Field : unsigned { kMetric = 1, kTimestamp = 2, kValue = 4, kTags = 8, kAll = 15 };
   [[nodiscard]] bool note(Field field) {
@@ -117,7 +117,7 @@ class FastScan {
   std::string_view tags_;
   std::string_view value_text_;
   Number value_;
-  std::optional<Mould> mould_;  // of the previous element
+  std::optional<ElementTemplate> template_;  // of the previous element
 };
 
 bool FastScan::take_metric() {
@@ -261,9 +261,9 @@ bool FastScan::take_alike(storage::SeriesId& id, PointBits& point) {
   const std::string_view metric = expected_->metric();
   const std::string_view tags = expected_->tags();
   const char* const begin = at_;
-  if (take_known(mould_->before_metric) && take_known(metric) && take_known(mould_->before_value) &&
-      take_value() && take_known(mould_->before_tags) && take_known(tags) &&
-      take_known(mould_->behind)) {
+  if (take_known(template_->before_metric) && take_known(metric) &&
+      take_known(template_->before_value) && take_value() && take_known(template_->before_tags) &&
+      take_known(tags) && take_known(template_->behind)) {
     id = expected_->id;
     reader_.take_expected();
     point = {.time = to_ms(time_),
@@ -276,22 +276,22 @@ bool FastScan::take_alike(storage::SeriesId& id, PointBits& point) {
 }
 
 // Of the last element.
-void FastScan::keep_mould(const char* begin) {
-  mould_.reset();
+void FastScan::keep_template(const char* begin) {
+  template_.reset();
   const char* const metric_end = metric_.data() + metric_.size();
   const char* const value_end = value_text_.data() + value_text_.size();
   const char* const tags_end = tags_.data() + tags_.size();
   if (metric_end > value_text_.data() || value_end > tags_.data()) return;
-  mould_ = {.before_metric = {begin, metric_.data()},
-            .before_value = {metric_end, value_text_.data()},
-            .before_tags = {value_end, tags_.data()},
-            .behind = {tags_end, at_}};
+  template_ = {.before_metric = {begin, metric_.data()},
+               .before_value = {metric_end, value_text_.data()},
+               .before_tags = {value_end, tags_.data()},
+               .behind = {tags_end, at_}};
 }
 
 bool FastScan::take_element(storage::SeriesId& id, PointBits& point) {
   expected_ = reader_.expected();
   if (expected_ != nullptr && expected_->grammar != KeyGrammar::kJson) expected_ = nullptr;
-  if (mould_ && expected_ != nullptr && take_alike(id, point)) return true;
+  if (template_ && expected_ != nullptr && take_alike(id, point)) return true;
   const char* const begin = at_;
   met_ = 0;
   if (!take('{')) return false;
@@ -301,7 +301,7 @@ bool FastScan::take_element(storage::SeriesId& id, PointBits& point) {
     skip_blanks();
   } while (take(','));
   if (!take('}') || met_ != kAll || !find_series(id)) return false;
-  keep_mould(begin);
+  keep_template(begin);
   point = {.time = to_ms(time_),
            .value = value_.bits,
            .flags = point_flags(time_, value_.is_float, true)};

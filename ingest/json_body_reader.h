@@ -36,7 +36,7 @@ class JsonBodyReader final : public JsonSink {
   Result<void> take(std::span<const JsonElement> elements) override;
 
   // Call it after the scan. It releases the cache reader.
-  [[nodiscard]] IngestBatch take_draft() {
+  [[nodiscard]] IngestBatch take_batch() {
     reader_.reset();
     return std::move(ingest_batch_);
   }

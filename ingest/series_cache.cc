@@ -65,16 +65,16 @@ struct EntryShard {
 
   // A table with space for one more entry; null if the budget is exhausted. Adds to `lost` the
   // entries that did not fit into a larger table.
-  Table* roomy_table(Budget& budget, std::size_t& lost) {
+  Table* table_with_space(Budget& budget, std::size_t& lost) {
     Table* const before = table.load(std::memory_order_relaxed);
     if (before != nullptr && (entries + 1) * 10 <= before->size() * 6) return before;
     const std::size_t size = before == nullptr ? kSlotsInitial : before->size() * 2;
     if (!budget.reserve(Table::bytes_of(size))) return nullptr;
     auto after = std::make_unique<Table>(size);
     if (before != nullptr) {
-      const std::size_t homeless = after->place_all(*before);
-      entries -= homeless;
-      lost += homeless;
+      const std::size_t dropped = after->place_all(*before);
+      entries -= dropped;
+      lost += dropped;
     }
     tables.push_back(std::move(after));
     table.store(tables.back().get(), std::memory_order_release);
@@ -102,7 +102,7 @@ struct EntryShard {
 
 }  // namespace
 
-enum class Inserted : std::uint8_t { kYes, kNoRoom, kNever };
+enum class Inserted : std::uint8_t { kYes, kNoSpace, kNever };
 
 class SeriesCache::Half {
  public:
@@ -123,17 +123,17 @@ class SeriesCache::Half {
     if (bytes > budget_.bytes_max() / kShards) return Inserted::kNever;
     const CachedText* const metric = text(key.metric);
     const CachedText* const tags = text(key.tags);
-    if (metric == nullptr || tags == nullptr) return Inserted::kNoRoom;
+    if (metric == nullptr || tags == nullptr) return Inserted::kNoSpace;
     EntryShard<CachedKey>& shard = keys_in_[shard_of(hash)];
     const std::scoped_lock lock(shard.mutex);
     const KeyTable* const known = shard.table.load(std::memory_order_relaxed);
     if (known != nullptr && find_in(*known, key, hash) != nullptr) return Inserted::kYes;
     std::size_t lost = 0;
-    KeyTable* const table = shard.roomy_table(budget_, lost);
+    KeyTable* const table = shard.table_with_space(budget_, lost);
     keys_.fetch_sub(lost, std::memory_order_relaxed);
-    if (table == nullptr) return Inserted::kNoRoom;
+    if (table == nullptr) return Inserted::kNoSpace;
     char* const place = shard.allocate(budget_, sizeof(CachedKey));
-    if (place == nullptr) return Inserted::kNoRoom;
+    if (place == nullptr) return Inserted::kNoSpace;
     auto* const entry = new (place) CachedKey{.hash = hash,
                                               .next = nullptr,
                                               .later = nullptr,
@@ -162,7 +162,7 @@ class SeriesCache::Half {
       if (const CachedText* const kept = known->find(hash, is)) return kept;
     }
     std::size_t lost = 0;
-    TextTable* const table = shard.roomy_table(budget_, lost);
+    TextTable* const table = shard.table_with_space(budget_, lost);
     if (table == nullptr) return nullptr;
     char* const place = shard.allocate(budget_, sizeof(CachedText) + bytes.size());
     if (place == nullptr) return nullptr;
@@ -227,7 +227,7 @@ void SeriesCache::insert(const SeriesKey& key, std::uint64_t hash, storage::Seri
     const View now = view();
     if (now.epoch != epoch) return;  // cleared meanwhile
     const std::shared_ptr<Half>& young = now.young;
-    if (young->insert(key, hash, id) != Inserted::kNoRoom) return;
+    if (young->insert(key, hash, id) != Inserted::kNoSpace) return;
     rotate(young.get());
   }
 }

@@ -89,7 +89,7 @@ class Round {
   [[nodiscard]] std::size_t points() const { return group_.count + ingest_batch_.points(); }
   [[nodiscard]] std::size_t waiting_bytes() const { return ingest_batch_.waiting_bytes(); }
   // Call it once, after resolve().
-  [[nodiscard]] IngestBatch take_draft() { return std::move(ingest_batch_); }
+  [[nodiscard]] IngestBatch take_batch() { return std::move(ingest_batch_); }
   [[nodiscard]] std::shared_ptr<const storage::SeriesPin> pin() const { return pin_; }
   [[nodiscard]] std::vector<HeldAnswer> take_answers() { return std::move(answers_); }
   void count_lookups() const { context_.stats.looked_up(hits_, misses_); }
@@ -260,7 +260,7 @@ Task<TelnetBatch::Flushed> TelnetBatch::flush(std::string& replies) {
   impl_->round->count_lookups();
   const std::size_t points = impl_->round->points();
   const std::vector<HeldAnswer> held = impl_->round->take_answers();
-  IngestBatch ingest_batch = impl_->round->take_draft();
+  IngestBatch ingest_batch = impl_->round->take_batch();
   const std::shared_ptr<const storage::SeriesPin> pin = impl_->round->pin();
   impl_->points_before = points;
   impl_->round.reset();  // releases its halves of the cache before waiting for the store

@@ -67,7 +67,7 @@ Task<PutOutcome> Writer::put_json(std::string body, PutOptions put_options) {
   for (const BatchRefusal& refusal : early) {
     context.stats.refused(Protocol::kHttp, refusal.why, intake.elements()[refusal.origin]);
   }
-  IngestBatch ingest_batch = intake.take_draft();
+  IngestBatch ingest_batch = intake.take_batch();
   SentElements elements{.texts = intake.take_elements(), .echo = {}};
   impl_->return_parsers(std::move(parsers), body.size());
   CO_TRY(CommitResult committed, co_await context.commit(std::move(ingest_batch), Protocol::kHttp));

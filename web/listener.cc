@@ -261,7 +261,7 @@ Result<void> Listener::start(StartupListener* before) {
   const WebOptions& options = state_->context.options;
   tcp::acceptor& acceptor = state_->acceptor;
   Result<void> bound =
-      before != nullptr ? before->append_to_store(acceptor) : bind_acceptor(options, acceptor);
+      before != nullptr ? before->hand_over(acceptor) : bind_acceptor(options, acceptor);
   if (bound) bound = state_->open_to_whom();
   if (bound) bound = state_->context.tls.load();
   boost::system::error_code error;

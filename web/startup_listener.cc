@@ -227,7 +227,7 @@ StartupListener::~StartupListener() {
   if (state_->thread.joinable()) ::close(state_->end());
 }
 
-Result<void> StartupListener::append_to_store(tcp::acceptor& to) {
+Result<void> StartupListener::hand_over(tcp::acceptor& to) {
   boost::system::error_code error;
   const tcp::endpoint endpoint = state_->acceptor.local_endpoint(error);
   const int listening = state_->end();

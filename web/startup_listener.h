@@ -40,7 +40,7 @@ class StartupListener {
 
   // Hands the socket over to `to`, which listens on it: no connection is refused meanwhile, and no
   // other process can take the port. This listener has then ended.
-  [[nodiscard]] Result<void> append_to_store(boost::asio::ip::tcp::acceptor& to);
+  [[nodiscard]] Result<void> hand_over(boost::asio::ip::tcp::acceptor& to);
 
  private:
   struct State;

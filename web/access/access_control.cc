@@ -23,7 +23,7 @@ namespace halite::web {
 namespace {
 
 // Takes as long as a real check, so that the time does not reveal which users exist.
-constexpr std::string_view kNobodysPassword =
+constexpr std::string_view kUnknownUserHash =
     "$scrypt$ln=15,r=8,p=1$AAAAAAAAAAAAAAAAAAAAAA$"
     "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
 
@@ -201,7 +201,7 @@ Task<Caller> AccessControl::with_password(PasswordLogin login, std::string addre
   const std::shared_ptr<State> state = state_;
   const std::shared_ptr<const Accounts> accounts = state->current();
   const Accounts::User* const found = accounts->user(login.user);
-  const std::string hash = found == nullptr ? std::string(kNobodysPassword) : found->password;
+  const std::string hash = found == nullptr ? std::string(kUnknownUserHash) : found->password;
   const Digest digest = state->digest_of(login, hash);
   if (found != nullptr && state->remembered(digest)) {
     state->known.Increment();

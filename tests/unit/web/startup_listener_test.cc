@@ -142,7 +142,7 @@ TEST_F(WaitingRoomTest, ItHandsItsPortOver) {
   const test::Client inside(port);
   boost::asio::io_context context;
   boost::asio::ip::tcp::acceptor next(context);
-  ASSERT_TRUE(room_->append_to_store(next));
+  ASSERT_TRUE(room_->hand_over(next));
   test::Client knocks(port);
   room_.reset();
   EXPECT_EQ(next.local_endpoint().port(), port);
