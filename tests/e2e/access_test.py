@@ -232,7 +232,7 @@ class Tls(Door):
             (good, (), "certificate verify failed"),
             (good.replace("127.0.0.1", "localhost"), ("--ca-file", "one.pem"), "certificate verify failed"),
             (good, ("--ca-file", "one.key"), "cannot load trusted certificates in one.key"),
-            (good.replace("https", "http"), (), "This port wants https://"),
+            (good.replace("https", "http"), (), "This port requires https://"),
         ):
             code, out, err = self.run_halite("backup", "--url", url, *trusted)
             self.assertEqual(code, 2 if words else 0, out + err)

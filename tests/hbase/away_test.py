@@ -27,13 +27,13 @@ class EarlyServer(HaliteServer):
 
 
 class AwayTest(unittest.TestCase):
-    def await_status(self, path, wanted):
+    def await_status(self, path, wanted, text=""):
         end = time.monotonic() + PATIENCE_SECONDS
         while True:
             status, body = self.halite.request("GET", path)
-            if status == wanted:
+            if status == wanted and text in body.decode():
                 return body.decode()
-            self.assertLess(time.monotonic(), end, f"{path} answers {status}, not {wanted}: {body[:300]}")
+            self.assertLess(time.monotonic(), end, f"{path} answers {status}, not {wanted} {text}: {body[:300]}")
             time.sleep(0.2)
 
     def await_door(self):
@@ -59,7 +59,7 @@ class AwayTest(unittest.TestCase):
         self.halite = EarlyServer("--hbase-quorum", cluster.quorum, "--set", "hbase.timeout_ms=3s",
                                    "--set", "self_metrics.enabled=false", store="hbase")
         self.addCleanup(self.halite.stop)
-        self.assertIn("the store is unavailable", self.await_status("/-/ready", 503))
+        self.await_status("/-/ready", 503, "the store is unavailable")
         self.assertEqual(self.halite.request("GET", "/-/healthy")[0], 200)
         self.assertEqual(self.halite.post("/api/put", points(1, 0))[0], 503)
 

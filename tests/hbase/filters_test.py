@@ -98,7 +98,7 @@ class FiltersTest(unittest.TestCase):
             done = subprocess.run([os.environ["HALITE_BIN"], "compare", "--opentsdb", memory.url, "--halite", self.hbase.url,
                                    "--queries", file.name], capture_output=True, text=True, check=False)
         self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout[:3000])
-        same = int(re.search(r"(\d+) the same", done.stdout).group(1))
+        same = int(re.search(r"(\d+) match", done.stdout).group(1))
         self.assertGreater(same, len(queries()) * 3 // 4, done.stdout)
 
         def told(tags, wanted):

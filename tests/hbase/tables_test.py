@@ -40,7 +40,7 @@ class TablesTest(unittest.TestCase):
         tables = Tables.of_environment()
         given = settings(tables, "ring-", RING)
         told = self.told("hbase", "create-tables", *given)
-        for part in ("ring-tsdb     made", "16: 4 salts, 256 slots of 1d each; fixed", "splitting     false",
+        for part in ("ring-tsdb     created", "16: 4 salts, 256 slots of 1d each; fixed", "splitting     false",
                      "bloom filter ROW, block cache true", "4 regions at a time, 4 per server of 1"):
             self.assertIn(part, told)
         made = self.regions(tables, "ring-tsdb")
