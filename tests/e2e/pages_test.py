@@ -146,7 +146,7 @@ class PagesTest(PageCase):
         self.browser.wait("the query", lambda: "1h of sum:1m-avg:slow.metric" in self.browser.text(".running"))
         self.assertIn("12.0 s", self.browser.text(".running"))
         self.browser.click(".stop-query")
-        self.browser.wait("its end", lambda: "None at the moment" in self.browser.text(".running"))
+        self.browser.wait("its end", lambda: "None." in self.browser.text(".running"))
         self.assertEqual(self.browser.run("return window.stopped"), ["DELETE api/server/queries/7"])
         self.assertIn("asked to stop", self.browser.text(".toast"))
         self.server.get_json("/api/query?start=1h-ago&m=sum:7m-avg:sys.cpu.user")
