@@ -240,7 +240,7 @@ class Tls(Door):
         code, out, err = self.run_halite("compare", "--opentsdb", good, "--halite", good, "--ca-file", "one.pem",
                                          "--queries", "queries")
         self.assertEqual(code, 0, out + err)
-        self.assertIn("1 queries: 1 the same", out)
+        self.assertIn("1 queries: 1 match", out)
 
     def test_who_waits_for_the_store_is_answered_with_tls(self):
         """A liveness probe speaks as all others do."""

@@ -63,7 +63,7 @@ class Check(support.HaliteTest):
     def test_without_points(self):
         data = self.stored()
         shutil.rmtree(data / "engine")
-        missing = "engine/chunks is missing or has no file CURRENT, and points were there"
+        missing = "engine/chunks is missing or has no file CURRENT, but it held points"
         self.assertIn(missing, self.refused_start(data))
         said = self.tool(1, "check", "--data-dir", "data")
         self.assertIn(missing, said)

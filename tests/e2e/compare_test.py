@@ -54,7 +54,7 @@ class Compare(support.HaliteTest):
         self.assertEqual((code, err), (0, ""), out)
         lines = out.splitlines()
         self.assertEqual(lines[:2], [
-            "5 queries: 4 the same, 1 refused by both, 0 different, 0 not answered",
+            "5 queries: 4 match, 1 refused by both, 0 differ, 0 not answered",
             "skipped lines of the access log: 1 POST without a body, 1 others"])
         self.assertRegex(lines[2], r"^median answer time: opentsdb \d+ ms \(slowest \d+ ms\), halite \d+ ms")
         self.assertEqual(len(lines), 3)
@@ -73,10 +73,10 @@ class Compare(support.HaliteTest):
             "  sys.cpu.user {host=a}: 2 points differ (opentsdb has 3, halite 4)",
             f"    {T + 1}: opentsdb 2.5, halite 2.75",
             f"    {T + 3}: opentsdb nothing, halite 4",
-            "  only halite has sys.cpu.user {host=b}: 1 points"])
+            "  only halite returned sys.cpu.user {host=b}: 1 points"])
         self.assertIn("opentsdb: 200 its answer", rest)
         self.assertRegex(rest, r"halite: 400 .*theirs")
-        self.assertIn("3 queries: 1 the same, 0 refused by both, 2 different, 0 not answered", rest)
+        self.assertIn("3 queries: 1 match, 0 refused by both, 2 differ, 0 not answered", rest)
         self.assertIn("1 lines not understood", rest)
 
     def test_times_that_move_are_the_same_for_both(self):
@@ -111,7 +111,7 @@ class Compare(support.HaliteTest):
     def test_nothing_to_compare_is_not_the_same(self):
         code, out, _ = self.compare(QUERY.replace("sys.cpu.user", "no.such.metric"))
         self.assertEqual(code, 2, out)
-        self.assertIn("1 queries: 0 the same, 1 refused by both", out)
+        self.assertIn("1 queries: 0 match, 1 refused by both", out)
         for server in (self.theirs, self.ours):
             server.kill()
             busy = http.server.HTTPServer(("127.0.0.1", server.port), Busy)
@@ -121,7 +121,7 @@ class Compare(support.HaliteTest):
         code, out, _ = self.compare(QUERY)
         self.assertEqual(code, 2, out)
         self.assertIn("halite: 503 busy", out)
-        self.assertIn("0 refused by both, 0 different, 1 not answered", out)
+        self.assertIn("0 refused by both, 0 differ, 1 not answered", out)
 
     def test_wrong_urls_files_and_flags(self):
         code, out, err = self.compare(QUERY, halite="127.0.0.1:4242")

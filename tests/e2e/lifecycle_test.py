@@ -134,6 +134,8 @@ class Lifecycle(support.HaliteTest):
         server = self.server().start()
         with server.connect() as idle, server.connect() as half:
             half.sendall(b"put life.half 1")
+            idle.sendall(b"sync\n")  # answered, so accepted
+            self.assertEqual(idle.recv(7), b"synced\n")
             self.assertEqual(server.terminate(), 0, server.log_text())
             self.assertEqual(idle.recv(1), b"")
 
