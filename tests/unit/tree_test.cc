@@ -286,7 +286,7 @@ TEST(Tree, LongFilesSayWhy) {
     const bool header = file.ends_with(".h");
     if (std::ranges::count(text, '\n') <= (header ? 140 : 400)) continue;
     const std::string_view why = header ? "Over 140 lines because" : "Over 400 lines because";
-    if (!text.substr(0, text.find("#")).contains(why)) silent.push_back(file);
+    if (!text.substr(0, text.find('#')).contains(why)) silent.push_back(file);
   }
   EXPECT_THAT(silent, testing::IsEmpty());
 }
