@@ -24,7 +24,7 @@ JSON_POINTS = 500  # a request
 # Where a web thread was, by the function's name; the first that fits.
 PLACES = (
     ("cache", re.compile(r"SeriesCache|CachedKey|XXH3|Table::|memcmp")),
-    ("scan", re.compile(r"halite::ingest|LineSplitter|simdjson|PointBatch|Draft|memchr")),
+    ("scan", re.compile(r"halite::ingest|LineSplitter|simdjson|PointBatch|IngestBatch|memchr")),
     ("log", re.compile(r"log_records|log_format|storage::Log|append_column|crc32")),
     ("head", re.compile(r"storage::Head|Arena|encode_point|storage::engine|SeriesTable")),
     ("recv", re.compile(r"boost::|halite::web|epoll|recv|send|pthread|syscall|clock_gettime")),
