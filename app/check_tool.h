@@ -30,7 +30,7 @@ struct CheckFlags {
 // and reports that.
 enum class RepairStatus : std::uint8_t {
   kSound = 0,        // no action was needed
-  kRepaired = 1,     // damage was found: the lines say what was done and what is left
+  kRepaired = 1,     // damage was found; the output lists the repairs and the damage that remains
   kNotRepaired = 2,  // stopped by an error: the lines say what was done before
 };
 [[nodiscard]] RepairStatus repair_data_dir(const Options& options, const Print& out,

@@ -12,7 +12,7 @@
 //   Threads  call a Writer from any thread; a TelnetBatch belongs to one coroutine.
 //   Durable  accepted points are durable after await_durable(). If that fails, each may be stored
 //            or not. Sending them again is safe: the last point of a timestamp wins.
-//            docs/decisions/0050 lists what senders are told.
+//            docs/decisions/0050 lists the reply to each outcome.
 //
 // Over 140 lines because every entry point of one pipeline is declared here.
 #pragma once

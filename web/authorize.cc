@@ -95,13 +95,13 @@ boost::asio::awaitable<std::optional<Response>> authorize(AccessControl& access,
 }
 
 void audit(const Call& call, int status) {
-  const bool somebody = !call.caller.name.empty();
-  const bool refused = status == 403 && somebody;
+  const bool authenticated = !call.caller.name.empty();
+  const bool refused = status == 403 && authenticated;
   if (call.wanted != Role::kAdmin && !refused) return;
-  if (status == 401 && !somebody) return;  // anonymous requests could fill the log
+  if (status == 401 && !authenticated) return;  // anonymous requests could fill the log
   // The path as sent, without the query: it contains no line break.
   const std::string_view target = call.request.target;
-  log::info("audit: {} from {}: {} {} -> {}", somebody ? call.caller.name : "anonymous",
+  log::info("audit: {} from {}: {} {} -> {}", authenticated ? call.caller.name : "anonymous",
             address_of(call.request.remote), call.request.method,
             target.substr(0, target.find('?')), status);
 }

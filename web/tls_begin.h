@@ -15,7 +15,7 @@ enum class TlsBegin : std::uint8_t {
   kDone,     // with TLS, or without it if allowed
   kGone,     // the client sent nothing
   kFailed,   // the client's TLS is invalid or incompatible
-  kMissing,  // tls.only: the client was told to use TLS
+  kMissing,  // tls.only: the client did not use TLS and got an error
 };
 
 // In all cases but kDone, close the connection. `link`, TLS and options outlive the task.

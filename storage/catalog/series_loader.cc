@@ -138,8 +138,8 @@ Task<void> SeriesLoader::load_metric(std::uint64_t metric_uid, bool again, LoadL
       if (!begins_after) begins_after = again ? loads_begun_ : 0;
       const auto loaded = loaded_.find(metric_uid);
       if (loaded != loaded_.end() && loaded->second > *begins_after) break;
-      const auto [at, nobody_at_it] = loading_.try_emplace(metric_uid, batch);
-      if (nobody_at_it) lead = ++loads_begun_;
+      const auto [at, is_first] = loading_.try_emplace(metric_uid, batch);
+      if (is_first) lead = ++loads_begun_;
       batch = at->second;
     }
     if (lead != 0) {

@@ -104,9 +104,9 @@ def strict(spec):
 
 
 def near(spec):
-    """The description with small ranges where most of a large one names nothing, without fields
-    that it does not name (the server ignores them), and with what a query cannot do without. A GET
-    is mostly what it says that it is."""
+    """Returns the description with narrower value ranges, so that generated requests often name
+    existing data. It forbids unnamed fields, which the server ignores, and requires the parameters
+    without which a query fails. Only /api/annotation keeps the method override."""
     spec = copy.deepcopy(spec)
     close_objects([operation.get("requestBody", {}) for _, _, operation in operations(spec)])
     close_objects(spec["components"]["schemas"])

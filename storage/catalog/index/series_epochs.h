@@ -1,4 +1,4 @@
-// Tells when removed objects can be freed. Readers take a pin before they read; what was removed is
+// Decides when removed objects can be freed. Readers take a pin before they read; what was removed is
 // freed when all older pins are released.
 //
 //   Threads  call from any thread.

@@ -174,7 +174,7 @@ Result<std::optional<SlotReader::Newest>> SlotReader::newest(std::int64_t period
   const TimestampMs slot_begin = period * layout_.options().span_ms;
   std::optional<Newest> best;
   std::uint64_t best_flush = 0;
-  bool must_decode = false;  // headers do not show what is hidden or where a chunk is cut
+  bool must_decode = false;  // a tombstone or a range edge falls inside a chunk
   TRY_VOID(visit(period, series_key, [&](const CellKey& cell, BytesView value) -> Result<void> {
     must_decode |= cell.kind == CellKind::kTombstone;
     if (must_decode || slot_begin + cell.offset_ms >= range.end) return {};

@@ -34,9 +34,9 @@ TEST(RunningLogDeathTest, ABrokenPromiseIsToldAndSoIsWhatWasLoggedBefore) {
                      testing::HasSubstr("line 100 of 100")));
   EXPECT_DEATH(end([] { std::terminate(); }), "line 100 of 100");
   EXPECT_DEATH(end([] {
-                 const std::jthread thread([] { throw std::runtime_error("nobody catches this"); });
+                 const std::jthread thread([] { throw std::runtime_error("no handler catches this"); });
                }),
-               "ends because of an exception: nobody catches this");
+               "ends because of an exception: no handler catches this");
   EXPECT_EXIT(end([] { end_process(); }), testing::ExitedWithCode(EXIT_FAILURE), "line 100 of 100");
 }
 

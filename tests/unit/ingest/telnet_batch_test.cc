@@ -87,7 +87,7 @@ TEST(TelnetBatch, PointsThatMayBeStoredAreToldAndCounted) {
     session.batch.add("put m 2 1 host=a", session.replies);
     const auto flushed = session.flush();
     ASSERT_TRUE(flushed);
-    EXPECT_FALSE(flushed->retryable_error) << "nobody knows yet";
+    EXPECT_FALSE(flushed->retryable_error) << "the outcome is not known yet";
     EXPECT_FALSE(run_task(session.batch.await_durable(*flushed, session.replies)));
     EXPECT_EQ(session.replies,
               told ? "put: storage error: 2 points may not be stored: the sync failed\n" : "");

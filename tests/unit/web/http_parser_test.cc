@@ -59,7 +59,7 @@ TEST(HttpParser, BodiesAreReadInPlace) {
   const std::string body = "0123456789";
   for (const std::size_t fed_before : {0U, 1U, 9U}) {
     HttpParser parser(kLimits);
-    EXPECT_TRUE(parser.body_space(100).empty());  // nobody knows yet that there is one
+    EXPECT_TRUE(parser.body_space(100).empty());  // the header has not announced a body yet
     const std::string head = "POST /api/put HTTP/1.1\r\nContent-Length: 10\r\n\r\n";
     static_cast<void>(parser.feed(head + body.substr(0, fed_before)));
     for (std::size_t at = fed_before; at < body.size();) {

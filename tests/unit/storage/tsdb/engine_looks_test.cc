@@ -146,7 +146,7 @@ TEST_F(LooksTest, series_are_counted_with_rows_and_without) {
 
   ASSERT_TRUE(world_.close());
   ASSERT_TRUE(world_.open());
-  EXPECT_EQ(cardinality_counter().series, 2U);  // rows alone: nobody has asked for them
+  EXPECT_EQ(cardinality_counter().series, 2U);  // rows only: no query has loaded them
   put("b", kMidnight + 1, 1);                   // in memory and in rows: still one
   put("c", kMidnight + 1, 1);
   counts = cardinality_counter();
