@@ -74,8 +74,8 @@ class HistogramRound final : public AuxiliaryBatch {
 }  // namespace
 
 struct HistogramWriter::Impl {
-  Impl(WriterContext& writer_core, storage::HistogramCells& histograms)
-      : context(writer_core),
+  Impl(WriterContext& writer_context, storage::HistogramCells& histograms)
+      : context(writer_context),
         cells(histograms),
         rules(context.rules, histograms.config()),
         side(context) {}

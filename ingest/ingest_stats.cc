@@ -70,7 +70,7 @@ IngestStats::IngestStats(const IngestLimits& limits, const Clock& clock,
   cache_bytes_ =
       &add_gauge(registry, "halite_ingest_series_cache_bytes", "Memory used by the series cache.");
   cache_keys_ = &add_gauge(registry, "halite_ingest_series_cache_keys",
-                           "Keys in the series cache, in both generations.");
+                           "Keys in both halves of the series cache.");
 }
 
 void IngestStats::taken(Protocol protocol, std::uint64_t points) {

@@ -77,8 +77,8 @@ class RollupRound final : public AuxiliaryBatch {
 }  // namespace
 
 struct RollupWriter::Impl {
-  Impl(WriterContext& writer_core, storage::RollupTables* rollups, RollupOptions options)
-      : context(writer_core),
+  Impl(WriterContext& writer_context, storage::RollupTables* rollups, RollupOptions options)
+      : context(writer_context),
         tables(rollups),
         rules(context.rules, rollups == nullptr ? nullptr : &rollups->config(), std::move(options)),
         side(context) {}

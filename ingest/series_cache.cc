@@ -86,9 +86,9 @@ struct EntryShard {
     constexpr std::size_t kAlign = alignof(Entry);
     const std::size_t needed = (bytes + kAlign - 1) / kAlign * kAlign;
     if (chunk_used + needed > chunk_size) {
-      const std::size_t fast =
+      const std::size_t regular =
           std::clamp(budget.bytes_max() / kShards / 32, std::size_t{256}, kChunkBytesMax);
-      const std::size_t size = std::max(fast, needed);
+      const std::size_t size = std::max(regular, needed);
       if (!budget.reserve(size)) return nullptr;
       chunks.push_back(std::make_unique_for_overwrite<char[]>(size));
       chunk_used = 0;

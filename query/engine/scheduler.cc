@@ -45,23 +45,23 @@ Task<Scheduler::Answered> Scheduler::run(Question question, std::stop_token stop
                                          Work work) {
   using enum Pace;
   if (repeatable && may_be_small(question)) {
-    auto trying = attempt(question, stop, kQuick, work);
+    auto trying = start_attempt(question, stop, kQuick, work);
     Result<Answered> quick = co_await std::move(trying);
     if (quick || !tries_again(kQuick, quick.error())) co_return quick;
     if (!exceeds_limits(quick.error())) {
-      auto trying_small = run_in_turn(kSmall, attempt(question, stop, kSmall, work));
+      auto trying_small = run_in_turn(kSmall, start_attempt(question, stop, kSmall, work));
       Result<Answered> small = co_await std::move(trying_small);
       if (small || !tries_again(kSmall, small.error())) co_return small;
     }
   }
   auto running =
-      run_in_turn(kAll, attempt(std::move(question), std::move(stop), kAll, std::move(work)));
+      run_in_turn(kAll, start_attempt(std::move(question), std::move(stop), kAll, std::move(work)));
   Result<Answered> answer = co_await std::move(running);
   co_return answer;
 }
 
-Task<Scheduler::Answered> Scheduler::attempt(Question question, std::stop_token stop, Pace pace,
-                                             Work work) {
+Task<Scheduler::Answered> Scheduler::start_attempt(Question question, std::stop_token stop,
+                                                   Pace pace, Work work) {
   auto budget = std::make_shared<QueryBudget>(
       pace == Pace::kAll ? limits_ : small_query_limits(question, limits_), clock_,
       std::move(stop));

@@ -74,7 +74,7 @@ class Scheduler {
   using Answered = std::shared_ptr<const Answer>;
 
   // The budget's time starts here, before the wait for a turn.
-  Task<Answered> attempt(Question question, std::stop_token stop, Pace pace, Work work);
+  Task<Answered> start_attempt(Question question, std::stop_token stop, Pace pace, Work work);
   Task<Answered> finish(Question question, Attempt attempt, Work work);
   Task<Semaphore::Permit> wait_turn(Pace pace);
 

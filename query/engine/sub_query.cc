@@ -165,10 +165,10 @@ storage::SeriesQuery series_query(const SubQuestion& question, bool skip_unknown
 Task<std::vector<AnswerSeries>> run_sub_query(
     storage::PointStore& store, storage::BlockSource& source, storage::Metadata* metadata,
     std::shared_ptr<const storage::Selection> selection, const SubQuestion& question,
-    const SubPlan& plan, std::size_t query_index, std::shared_ptr<QueryBudget> shared_watch,
+    const SubPlan& plan, std::size_t query_index, std::shared_ptr<QueryBudget> shared_budget,
     FetchMeter& meter) {
-  QueryBudget& budget = *shared_watch;
-  Fetch fetch(store, source, plan, shared_watch, meter);
+  QueryBudget& budget = *shared_budget;
+  Fetch fetch(store, source, plan, shared_budget, meter);
   fetch.select(selection);
   Groups groups(question, plan);
   WindowLength window_length(plan.scan, budget.limits());
@@ -221,15 +221,15 @@ Task<std::optional<std::vector<AnswerSeries>>> run_narrow_sub_query(
     storage::PointStore& store, storage::Metadata* metadata,
     std::shared_ptr<const storage::Selection> selection, const SubQuestion& question,
     const SubPlan& narrow, const SubPlan& whole, std::size_t query_index,
-    std::shared_ptr<QueryBudget> shared_watch, FetchMeter& meter) {
+    std::shared_ptr<QueryBudget> shared_budget, FetchMeter& meter) {
   using Answers = std::optional<std::vector<AnswerSeries>>;
-  QueryBudget& budget = *shared_watch;
+  QueryBudget& budget = *shared_budget;
   std::size_t selected = 0;
   for (const storage::ShardSeriesCount& share : store.series_by_shard(*selection)) {
     if (share.series == 0) co_return Answers();  // unknown number
     selected += share.series;
   }
-  Fetch fetch(store, store, narrow, shared_watch, meter);
+  Fetch fetch(store, store, narrow, shared_budget, meter);
   fetch.select(selection);
   std::optional<QueryBudget::Timed> timed(std::in_place, budget, Stage::kRead);
   auto reading = fetch.read(narrow.scan, 0);

@@ -92,13 +92,13 @@ std::vector<OverQuotaMetric> NewSeriesQuota::over_quota(std::size_t max) const {
     sums = before_;
     for (const auto& [name, count] : hour_.refused) sums[name] += count;
   }
-  std::vector<OverQuotaMetric> over_quota;
-  for (const auto& [name, count] : sums) over_quota.push_back({.metric = name, .refused = count});
-  std::ranges::sort(over_quota, [](const OverQuotaMetric& a, const OverQuotaMetric& b) {
+  std::vector<OverQuotaMetric> metrics;
+  for (const auto& [name, count] : sums) metrics.push_back({.metric = name, .refused = count});
+  std::ranges::sort(metrics, [](const OverQuotaMetric& a, const OverQuotaMetric& b) {
     return a.refused != b.refused ? a.refused > b.refused : a.metric < b.metric;
   });
-  if (over_quota.size() > max) over_quota.resize(max);
-  return over_quota;
+  if (metrics.size() > max) metrics.resize(max);
+  return metrics;
 }
 
 }  // namespace halite::storage

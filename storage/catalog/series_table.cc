@@ -165,16 +165,16 @@ Result<SeriesId> SeriesTable::append(const Metric& metric, const TagSet& tags,
     id = unused_ids_.back();
     unused_ids_.pop_back();
   }
-  std::atomic<Page*>& chunk = pages_[id / kPageSeries];
-  if (chunk.load() == nullptr) {
-    chunk.store(std::make_unique<Page>().release(), std::memory_order_release);
+  std::atomic<Page*>& page = pages_[id / kPageSeries];
+  if (page.load() == nullptr) {
+    page.store(std::make_unique<Page>().release(), std::memory_order_release);
   }
-  Series& position = (*chunk.load())[id % kPageSeries];
-  position.id = id;
-  position.shard = shard;
-  position.metric = MetricName(metric.shared);
-  position.tags = SeriesTags(tags);
-  position.tsuid = Tsuid(metric.shared, tags);
+  Series& series = (*page.load())[id % kPageSeries];
+  series.id = id;
+  series.shard = shard;
+  series.metric = MetricName(metric.shared);
+  series.tags = SeriesTags(tags);
+  series.tsuid = Tsuid(metric.shared, tags);
   TagIndex::count_series(tags);
   bytes_ += kOwnBytes;
   if (id == made_) made_.store(id + 1);

@@ -98,15 +98,15 @@ std::unique_ptr<BlockScan> CellPointStore::scan(std::shared_ptr<const Selection>
                                                 TimeRange range, std::uint32_t shard) {
   const std::shared_ptr<const RowSelection> wanted = as_rows(selection);
   const bool notes = wanted->wants_annotations() && notes_among_points_;
-  std::vector<std::unique_ptr<BlockScan>> dependencies;
+  std::vector<std::unique_ptr<BlockScan>> scans;
   for (SeriesRange& span : scan_splits(source_, *wanted, range, shard)) {
     SeriesChoice choice;
     choice.span = std::move(span);
     auto rows = std::make_unique<RowScan>(source_, wanted, range, shard, choice);
-    dependencies.push_back(std::make_unique<CellBlockScan>(*layout_, std::move(rows), notes));
+    scans.push_back(std::make_unique<CellBlockScan>(*layout_, std::move(rows), notes));
   }
-  if (dependencies.size() == 1) return std::move(dependencies.front());
-  return std::make_unique<ParallelScan>(std::move(dependencies));
+  if (scans.size() == 1) return std::move(scans.front());
+  return std::make_unique<ParallelScan>(std::move(scans));
 }
 
 Task<std::vector<SeriesId>> CellPointStore::lookup(std::shared_ptr<const Selection> selection,
@@ -139,11 +139,11 @@ Task<std::uint64_t> CellPointStore::delete_range(std::shared_ptr<const Selection
   for (std::uint32_t shard = 0; shard < shard_count(); ++shard) {
     tasks.push_back(delete_points(source_, rows, range, shard));
   }
-  const auto dependencies = co_await gather(std::move(tasks), kShardsAtOnce);
+  const auto counts = co_await gather(std::move(tasks), kShardsAtOnce);
   std::uint64_t deleted = 0;
-  for (const auto& part : dependencies) {
-    if (!part) co_return std::unexpected(part.error());
-    deleted += *part;
+  for (const auto& count : counts) {
+    if (!count) co_return std::unexpected(count.error());
+    deleted += *count;
   }
   co_return deleted;
 }

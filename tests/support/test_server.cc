@@ -44,9 +44,9 @@ T must(Result<T> result) {
 
 }  // namespace
 
-struct TestServer::Dependencies {
-  explicit Dependencies(TestServerOptions options);
-  ~Dependencies();
+struct TestServer::Components {
+  explicit Components(TestServerOptions options);
+  ~Components();
 
   template <class T>
   Result<T> wait_for(Task<T> task) {
@@ -76,7 +76,7 @@ struct TestServer::Dependencies {
   std::unique_ptr<web::WebServer> server;
 };
 
-TestServer::Dependencies::Dependencies(TestServerOptions options)
+TestServer::Components::Components(TestServerOptions options)
     : clock(options.now_ms),
       work(io.get_executor()),
       memory(clock),
@@ -178,7 +178,7 @@ TestServer::Dependencies::Dependencies(TestServerOptions options)
   HALITE_CHECK(started, started ? std::string() : started.error().message);
 }
 
-void TestServer::Dependencies::open_sides(const TestServerOptions& options) {
+void TestServer::Components::open_sides(const TestServerOptions& options) {
   const std::shared_ptr<const storage::OpentsdbLayout> rows =
       must(storage::OpentsdbLayout::make({}));
   if (!options.rollups.empty()) {
@@ -211,7 +211,7 @@ void TestServer::Dependencies::open_sides(const TestServerOptions& options) {
   histograms = std::make_unique<ingest::HistogramWriter>(*writer, *histogram_cells);
 }
 
-std::unique_ptr<storage::CellPointStore> TestServer::Dependencies::open_points() {
+std::unique_ptr<storage::CellPointStore> TestServer::Components::open_points() {
   std::unique_ptr<storage::CyclicLayout> layout = must(storage::CyclicLayout::make({}));
   const storage::TableParameters parameters = layout->parameters();
   storage::CellPointStore::Dependencies dependencies{.store = tables,
@@ -223,7 +223,7 @@ std::unique_ptr<storage::CellPointStore> TestServer::Dependencies::open_points()
   return must(wait_for(storage::CellPointStore::open(std::move(dependencies), {})));
 }
 
-TestServer::Dependencies::~Dependencies() {
+TestServer::Components::~Components() {
   server->stop();
   server.reset();
   cardinality_counter.reset();
@@ -243,21 +243,21 @@ TestServer::Dependencies::~Dependencies() {
 }
 
 TestServer::TestServer(TestServerOptions options)
-    : dependencies_(std::make_unique<Dependencies>(std::move(options))) {}
+    : components_(std::make_unique<Components>(std::move(options))) {}
 TestServer::~TestServer() = default;
 
-void TestServer::stop() { dependencies_->server->stop(); }
-std::uint16_t TestServer::port() const { return dependencies_->server->port(); }
-FakeClock& TestServer::clock() { return dependencies_->clock; }
-storage::PointStore& TestServer::store() { return *dependencies_->points; }
-const web::WebServices& TestServer::services() const { return *dependencies_->services; }
-Unruly& TestServer::tables() { return dependencies_->unruly; }
+void TestServer::stop() { components_->server->stop(); }
+std::uint16_t TestServer::port() const { return components_->server->port(); }
+FakeClock& TestServer::clock() { return components_->clock; }
+storage::PointStore& TestServer::store() { return *components_->points; }
+const web::WebServices& TestServer::services() const { return *components_->services; }
+Unruly& TestServer::tables() { return components_->unruly; }
 
 double TestServer::metric(const std::string& name, const std::string& label,
                           const std::string& value) const {
   prometheus::Labels wanted;
   if (!label.empty()) wanted.emplace(label, value);
-  return std::max(0.0, metric_value(dependencies_->registry, name, wanted));
+  return std::max(0.0, metric_value(components_->registry, name, wanted));
 }
 
 }  // namespace halite::test

@@ -53,8 +53,8 @@ class TestServer {
                               const std::string& value = {}) const;
 
  private:
-  struct Dependencies;
-  std::unique_ptr<Dependencies> dependencies_;
+  struct Components;
+  std::unique_ptr<Components> components_;
 };
 
 }  // namespace halite::test

@@ -91,10 +91,10 @@ std::string overview(const Call& call) {
   const auto cycles = services.slots ? services.slots() : std::vector<storage::RetentionStatus>();
   append_json_list(json, cycles, [&json](const auto& cycle) { append_cycle(json, cycle); });
   json += ",\"crowded\":";
-  append_json_list(json, services.store.over_quota(kOverQuotaMax), [&json](const auto& over_quota) {
+  append_json_list(json, services.store.over_quota(kOverQuotaMax), [&json](const auto& metric) {
     json += "{\"metric\":";
-    append_json_string(json, over_quota.metric);
-    fmt::format_to(std::back_inserter(json), R"(,"refused":{}}})", over_quota.refused);
+    append_json_string(json, metric.metric);
+    fmt::format_to(std::back_inserter(json), R"(,"refused":{}}})", metric.refused);
   });
   return json + '}';
 }

@@ -1,5 +1,5 @@
-// Decides when removed objects can be freed. Readers take a pin before they read; what was removed is
-// freed when all older pins are released.
+// Decides when removed objects can be freed. Readers take a pin before they read; what was removed
+// is freed when all older pins are released.
 //
 //   Threads  call from any thread.
 #pragma once

@@ -74,24 +74,24 @@ struct RollupTables::Cells {
     std::map<Bytes, std::size_t> by_key;  // index in writes
   };
   std::map<std::string, Rows> tables;
-  struct ShardSlot {
+  struct PutPosition {
     Rows* rows = nullptr;
     std::size_t write = 0;
     std::size_t put = 0;
     std::size_t slot = 0;
   };
-  std::map<Bytes, ShardSlot> places;
+  std::map<Bytes, PutPosition> positions;
   std::vector<CellSlot> slots;
 
   void add(const std::string& table, Bytes row, PointCell cell) {
     Rows& rows = tables[table];
     // The lower half of the last byte is the form of the value; aggregator and time precede it.
-    Bytes slot_hash = table + '\0' + row + cell.qualifier;
-    const auto form = static_cast<std::uint8_t>(slot_hash.back() & 0xF);
-    slot_hash.back() = static_cast<char>(slot_hash.back() & 0xF0);
+    Bytes cell_key = table + '\0' + row + cell.qualifier;
+    const auto form = static_cast<std::uint8_t>(cell_key.back() & 0xF);
+    cell_key.back() = static_cast<char>(cell_key.back() & 0xF0);
     CellWrite write{.column = {kFamily, std::move(cell.qualifier)}, .value = std::move(cell.value)};
-    if (const auto known = places.find(slot_hash); known != places.end()) {
-      const ShardSlot& at = known->second;
+    if (const auto known = positions.find(cell_key); known != positions.end()) {
+      const PutPosition& at = known->second;
       at.rows->writes[at.write].puts[at.put] = std::move(write);
       slots[at.slot].form = form;
       return;
@@ -99,8 +99,8 @@ struct RollupTables::Cells {
     const auto [key, added] = rows.by_key.try_emplace(row, rows.writes.size());
     if (added) rows.writes.push_back(RowWrite{.row = std::move(row), .puts = {}, .deletes = {}});
     std::vector<CellWrite>& puts = rows.writes[key->second].puts;
-    slots.push_back({.slot_hash = XXH3_64bits(slot_hash.data(), slot_hash.size()), .form = form});
-    places[std::move(slot_hash)] = {
+    slots.push_back({.slot_hash = XXH3_64bits(cell_key.data(), cell_key.size()), .form = form});
+    positions[std::move(cell_key)] = {
         .rows = &rows, .write = key->second, .put = puts.size(), .slot = slots.size() - 1};
     puts.push_back(std::move(write));
   }
@@ -159,7 +159,7 @@ RowSource RollupTables::row_source(const std::string& name, const RowLayout& lay
                    .options = dependencies_.scan};
 }
 
-Result<void> RollupTables::slot_hash(const RollupWrite& point, Cells& cells) const {
+Result<void> RollupTables::add_cell(const RollupWrite& point, Cells& cells) const {
   const Bytes tsuid = dependencies_.series.table().at(point.series).tsuid;
   const std::string& name = name_of(point.table, point.pre_aggregated);
   if (point.table == nullptr) {
@@ -179,8 +179,8 @@ Task<std::vector<Refusal>> RollupTables::write(std::vector<RollupWrite> points) 
   std::vector<Refusal> refused;
   Cells cells;
   for (std::size_t i = 0; i < points.size(); ++i) {
-    Result<void> placed = slot_hash(points[i], cells);
-    if (!placed) refused.push_back({.index = i, .error = std::move(placed).error()});
+    Result<void> added = add_cell(points[i], cells);
+    if (!added) refused.push_back({.index = i, .error = std::move(added).error()});
   }
   // The write-ahead log does not contain these cells.
   CO_TRY_VOID(co_await dependencies_.series.flush_rows());

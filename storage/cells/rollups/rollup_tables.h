@@ -84,7 +84,7 @@ class RollupTables {
   [[nodiscard]] const std::string& name_of(const RollupTableConfig* table,
                                            bool pre_aggregated) const;
   [[nodiscard]] RowSource row_source(const std::string& name, const RowLayout& layout) const;
-  Result<void> slot_hash(const RollupWrite& point, Cells& cells) const;
+  Result<void> add_cell(const RollupWrite& point, Cells& cells) const;
 
   const Dependencies dependencies_;
   const RollupConfig config_;

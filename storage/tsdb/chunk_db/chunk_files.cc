@@ -48,7 +48,7 @@ struct SlotFiles {
 };
 
 std::optional<ShardSlot> shard_slot_of(const std::string& key) {
-  if (key.size() < 5) return std::nullopt;
+  if (key.size() < kShardSlotBytes) return std::nullopt;
   return ShardSlot{.shard = load_be<std::uint8_t>(key.data()),
                    .slot = load_be<std::uint32_t>(key.data() + 1)};
 }

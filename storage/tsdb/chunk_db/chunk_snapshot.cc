@@ -52,14 +52,14 @@ void Snapshot::give_back(CursorKind place, Cursors cursors) {
 }
 
 std::map<std::uint32_t, std::int64_t> Snapshot::known_slots(std::uint32_t shard) const {
-  std::map<std::uint32_t, std::int64_t> told;
+  std::map<std::uint32_t, std::int64_t> slots;
   for (auto line = unsealed->lower_bound({.shard = shard}); line != unsealed->end(); ++line) {
     if (line->first.shard != shard) break;
-    told.emplace(line->first.slot, line->first.period);
+    slots.emplace(line->first.slot, line->first.period);
   }
-  const auto add = [&told, shard](const std::string& key) {
-    const auto lap = partition_of(key);
-    if (lap && lap->shard == shard) told.emplace(lap->slot, lap->period);
+  const auto add = [&slots, shard](const std::string& key) {
+    const auto partition = partition_of(key);
+    if (partition && partition->shard == shard) slots.emplace(partition->slot, partition->period);
   };
   for (rocksdb::ColumnFamilyHandle* const family : {families_.chunks, families_.late}) {
     rocksdb::ColumnFamilyMetaData meta;
@@ -71,7 +71,7 @@ std::map<std::uint32_t, std::int64_t> Snapshot::known_slots(std::uint32_t shard)
       }
     }
   }
-  return told;
+  return slots;
 }
 
 std::unique_ptr<Cursor> Snapshot::cursor(Cursor::CursorFamilies cursor_families,

@@ -47,8 +47,9 @@ Result<void> ChunkViews::renew() {
   const bool keeps_cursors =
       above_merged <= static_cast<std::uint64_t>(tables_.options().open_files_max);
   auto fresh = std::make_shared<Snapshot>(tables_.db(), families, keeps_cursors);
-  fresh->mark = states_.mark();
-  fresh->unsealed = states_.unsealed();
+  SlotStates::Current current = states_.current();
+  fresh->mark = current.mark;
+  fresh->unsealed = std::move(current.unsealed);
   const std::lock_guard lock(mutex_);
   std::swap(snapshot_, fresh);  // its last reader destroys the old one
   return {};

@@ -123,9 +123,9 @@ Result<StoredSeries> SlotReader::read(std::int64_t period, BytesView series_key,
 }
 
 Result<UnsealedRange> SlotReader::unsealed(std::int64_t period, BytesView series_key) {
-  const UnsealedRange partition =
+  const UnsealedRange unsealed =
       view_->unsealed(layout_.slot_of(period), static_cast<std::uint32_t>(period));
-  if (!partition.late || partition.without_summary) return partition;
+  if (!unsealed.late || unsealed.without_summary) return unsealed;
   UnsealedRange of_series;  // its own late cells; they are few and scattered
   const TimestampMs slot_begin = period * layout_.options().span_ms;
   TRY_VOID(visit(view_->late(), period, series_key,

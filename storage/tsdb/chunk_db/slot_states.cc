@@ -38,14 +38,9 @@ Result<void> SlotStates::load() {
   return rebuild();
 }
 
-FlushMark SlotStates::mark() const {
+SlotStates::Current SlotStates::current() const {
   const std::lock_guard lock(mutex_);
-  return mark_;
-}
-
-std::shared_ptr<const UnsealedRanges> SlotStates::unsealed() const {
-  const std::lock_guard lock(mutex_);
-  return unsealed_;
+  return {.mark = mark_, .unsealed = unsealed_};
 }
 
 void SlotStates::set(const FlushMark& mark, UnsealedRanges unsealed) {

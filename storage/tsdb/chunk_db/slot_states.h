@@ -39,8 +39,16 @@ class SlotStates {
   // state from the keys of all cells.
   Result<void> load();
 
-  [[nodiscard]] FlushMark mark() const;
-  [[nodiscard]] std::shared_ptr<const UnsealedRanges> unsealed() const;
+  // The mark and the unsealed ranges of one moment.
+  struct Current {
+    FlushMark mark;
+    std::shared_ptr<const UnsealedRanges> unsealed;  // never null
+  };
+  [[nodiscard]] Current current() const;
+  [[nodiscard]] FlushMark mark() const { return current().mark; }
+  [[nodiscard]] std::shared_ptr<const UnsealedRanges> unsealed() const {
+    return current().unsealed;
+  }
   // The mark in the database: ahead of mark() while files are ingested.
   [[nodiscard]] Result<FlushMark> stored_mark() const;
 

@@ -26,8 +26,8 @@ std::chrono::nanoseconds CpuThrottle::thread_cpu() {
 std::chrono::milliseconds CpuThrottle::pause_due() const {
   const auto cpu = thread_cpu() - cpu_before_;
   const auto passed = std::chrono::steady_clock::now() - since_;
-  const auto pause_due = cpu * kAll / percent_ - passed;
-  const auto pause = std::chrono::duration_cast<std::chrono::milliseconds>(pause_due);
+  const auto due = cpu * kAll / percent_ - passed;
+  const auto pause = std::chrono::duration_cast<std::chrono::milliseconds>(due);
   return pause < kPauseMin ? std::chrono::milliseconds(0) : pause;
 }
 

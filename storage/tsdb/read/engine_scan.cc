@@ -47,7 +47,7 @@ class EngineScan::Reader {
         layout_(context_->retention->layout_of(shard)),
         range_(layout_.alive(range, selection_->now())),
         shard_(shard),
-        wish_(totals_request),
+        totals_request_(totals_request),
         counters_(selection_->context().counters.get()),
         heads_held_(selection_->context().budget),
         blocks_held_(selection_->context().budget) {}
@@ -97,7 +97,7 @@ class EngineScan::Reader {
   const CyclicLayout& layout_;
   const TimeRange range_;
   const std::uint32_t shard_;
-  const TotalsRequest wish_;
+  const TotalsRequest totals_request_;
   ReadCounters* const counters_;  // may be null
 
   bool started_ = false;
@@ -125,7 +125,7 @@ class EngineScan::Reader {
 
 Result<void> EngineScan::Reader::start() {
   started_ = true;
-  totals_wished_ = fits(wish_, layout_);
+  totals_wished_ = fits(totals_request_, layout_);
   if (range_.begin >= range_.end) return {};
   heads_ = context_->head_list.view();
   TRY(stored_,
@@ -285,7 +285,7 @@ Result<bool> EngineScan::Reader::read_totals(std::int64_t period, const Wanted& 
   TRY(const SlotReader::Summary summary, stored_->read_summary(period, series.key));
   // Without a summary there is no data, or its content is unknown.
   if (summary.must_decode || summary.summaries == nullptr) return false;
-  choice_.take(*summary.summaries, wish_);
+  choice_.take(*summary.summaries, totals_request_);
   TRY_VOID(add_pieces(period, series));
   return true;
 }

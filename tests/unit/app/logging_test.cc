@@ -33,10 +33,11 @@ TEST(RunningLogDeathTest, ABrokenPromiseIsToldAndSoIsWhatWasLoggedBefore) {
       testing::AllOf(testing::HasSubstr("internal error at "), testing::HasSubstr("(the reason)"),
                      testing::HasSubstr("line 100 of 100")));
   EXPECT_DEATH(end([] { std::terminate(); }), "line 100 of 100");
-  EXPECT_DEATH(end([] {
-                 const std::jthread thread([] { throw std::runtime_error("no handler catches this"); });
-               }),
-               "ends because of an exception: no handler catches this");
+  EXPECT_DEATH(
+      end([] {
+        const std::jthread thread([] { throw std::runtime_error("no handler catches this"); });
+      }),
+      "ends because of an exception: no handler catches this");
   EXPECT_EXIT(end([] { end_process(); }), testing::ExitedWithCode(EXIT_FAILURE), "line 100 of 100");
 }
 

@@ -57,7 +57,7 @@ class RegionWatchTest : public testing::Test {
   void end() {
     if (client_ == nullptr) return;
     EXPECT_TRUE(test::run_task(client_->close()));
-    budget_.reset();
+    thread_.reset();
     client_.reset();
   }
 
@@ -76,7 +76,7 @@ class RegionWatchTest : public testing::Test {
         .life = {.late_max_ms = 0, .ttl_ms = 2 * kMinuteMs},
         .clock = clock_,
         .registry = registry_};
-    budget_.emplace(storage::RegionCompactor(std::move(parts), options), io_.executors().front());
+    thread_.emplace(storage::RegionCompactor(std::move(parts), options), io_.executors().front());
   }
   [[nodiscard]] std::size_t looks() const { return hbase_.calls("GetRegionLoad"); }
 
@@ -88,7 +88,7 @@ class RegionWatchTest : public testing::Test {
   IoThreads io_{2, "hbase"};
   CountingClock clock_;
   std::unique_ptr<storage::hbase::Client> client_;
-  std::optional<RegionCompactorThread> budget_;
+  std::optional<RegionCompactorThread> thread_;
 };
 
 TEST_F(RegionWatchTest, DeadRegionsAreCompactedOnce) {

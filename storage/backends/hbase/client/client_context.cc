@@ -90,7 +90,7 @@ const boost::asio::any_io_executor& ClientContext::next_executor() {
 }
 
 Retry::Retry(ClientContextPtr context, std::uint32_t limit_ms, Subject about)
-    : context_(std::move(context)), limit_ms_(limit_ms), about_(about) {
+    : context_(std::move(context)), limit_ms_(limit_ms), subject_(about) {
   progress();
 }
 
@@ -112,7 +112,7 @@ std::uint32_t Retry::call_ms() const {
 Task<void> Retry::after(const Fault& fault) {
   const bool tried_enough = fault.tries_max != 0 && ++limited_ >= fault.tries_max;
   if (fault.remedy == Remedy::kGiveUp || tried_enough) {
-    co_return std::unexpected(about_ == Subject::kRows ? outage(fault.error) : fault.error);
+    co_return std::unexpected(subject_ == Subject::kRows ? outage(fault.error) : fault.error);
   }
   const ClientOptions& options = context_->options;
   context_->stats.retries.Increment();
@@ -128,7 +128,7 @@ Task<void> Retry::after(const Fault& fault) {
   pause = std::min<std::uint64_t>(pause, options.pause_ms_max);
   pause = std::max<std::uint64_t>(context_->jittered(pause), fault.pause_ms);
   if (std::chrono::steady_clock::now() + std::chrono::milliseconds(pause) >= deadline_) {
-    Error error = about_ == Subject::kRows ? outage(fault.error) : fault.error;
+    Error error = subject_ == Subject::kRows ? outage(fault.error) : fault.error;
     error.message = fmt::format("not done within {} ms: {}", limit_ms_, error.message);
     // A silent server counts as unavailable; kTimeout would blame the request.
     if (error.code == Errc::kTimeout) error.code = Errc::kUnavailable;

@@ -93,7 +93,7 @@ class Retry {
   using TimePoint = std::chrono::steady_clock::time_point;
   const ClientContextPtr context_;
   const std::uint32_t limit_ms_;
-  const Subject about_;
+  const Subject subject_;
   TimePoint deadline_;
   unsigned attempts_ = 0;
   unsigned at_once_ = 0;  // consecutive

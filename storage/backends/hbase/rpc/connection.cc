@@ -13,6 +13,8 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <fmt/format.h>
 
+#include "common/gauge_guard.h"
+
 namespace halite::storage::hbase {
 
 namespace {
@@ -23,22 +25,6 @@ constexpr milliseconds kTickBusy{20};  // a call may time out this much late
 constexpr milliseconds kTickIdle{1000};
 constexpr std::size_t kReadBytes = 64 << 10;
 constexpr std::size_t kLengthBytes = 4;
-
-// Counts one during its lifetime.
-class GaugeGuard {
- public:
-  GaugeGuard(prometheus::Gauge& gauge, std::size_t amount)
-      : gauge_(gauge), amount_(static_cast<double>(amount)) {
-    gauge_.Increment(amount_);
-  }
-  GaugeGuard(const GaugeGuard&) = delete;
-  GaugeGuard& operator=(const GaugeGuard&) = delete;
-  ~GaugeGuard() { gauge_.Decrement(amount_); }
-
- private:
-  prometheus::Gauge& gauge_;
-  const double amount_;
-};
 
 // Sets only the first bytes; the rest is read into it.
 Bytes begun_frame(BytesView begin, std::size_t length) {
@@ -98,7 +84,7 @@ RemoteTask<Reply> Connection::call(Call call) {
   pending->deadline = std::chrono::steady_clock::now() + milliseconds(call.timeout_ms);
   const SemaphoreLoad load{.items = 1, .bytes = call.message.size() + call.cellblock.size()};
   std::optional<GaugeGuard> waits;
-  waits.emplace(stats_.waiting_requests, 1);
+  waits.emplace(stats_.waiting_requests);
   auto admitted = co_await semaphore_->enter(load, milliseconds(call.timeout_ms));
   waits.reset();
   if (!admitted && admitted.error().code == Errc::kOverloaded) {
@@ -110,7 +96,7 @@ RemoteTask<Reply> Connection::call(Call call) {
         .moved = {}});
   }
   if (!admitted) co_return lost(admitted.error().message, false);
-  const GaugeGuard under_way(stats_.under_way_bytes, load.bytes);
+  const GaugeGuard under_way(stats_.under_way_bytes, static_cast<double>(load.bytes));
   pending->id = calls_.new_id();
   const RequestHead head{.call_id = pending->id,
                          .method = call.method,

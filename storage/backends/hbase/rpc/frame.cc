@@ -25,10 +25,15 @@ std::unexpected<Error> damaged(std::string_view why) {
   return fail(Errc::kCorruption, fmt::format("answer of a region server: {}", why));
 }
 
+constexpr std::size_t kLengthBytesMax = 5;  // lengths in protobuf messages have 32 bits
+
 // Takes a length-delimited message; `rest` becomes what follows it.
 Result<BytesView> take_delimited(BytesView& rest) {
+  const std::size_t before = rest.size();
   const std::optional<std::uint64_t> length = take_varint(rest);
-  if (!length) return damaged("a length that does not end");
+  if (!length || before - rest.size() > kLengthBytesMax) {
+    return damaged("a length that does not end");
+  }
   if (*length > rest.size()) {
     return damaged(fmt::format("a message of {} bytes, {} are left", *length, rest.size()));
   }

@@ -52,7 +52,7 @@ std::vector<std::size_t> thirds(std::size_t first) {
 }
 
 TEST(Damage, OfABlockHurtsWhatIsInItAlone) {
-  int impact = 0;
+  int damaged = 0;
   for (const std::size_t i : thirds(0)) {
     Damaged data;
     const std::string path = data.tables().at(i);
@@ -61,9 +61,9 @@ TEST(Damage, OfABlockHurtsWhatIsInItAlone) {
     if (testing::Test::HasFatalFailure()) return;
     EXPECT_EQ(data.answered({.begin = kFullHour + 4 * kHourMs, .end = INT64_MAX}), kHosts) << path;
     expect_reopens(data, path);
-    impact += test::metric_value(data.world.metrics, "halite_engine_damaged_places") > 0 ? 1 : 0;
+    damaged += test::metric_value(data.world.metrics, "halite_engine_damaged_places") > 0 ? 1 : 0;
   }
-  EXPECT_GT(impact, test::kSanitized ? 0 : 2);
+  EXPECT_GT(damaged, test::kSanitized ? 0 : 2);
 }
 
 TEST(Damage, OfAnyOtherPlaceStopsNothing) {

@@ -74,9 +74,9 @@ TEST_F(DeletesTest, WhatComesAfterThemStays) {
 }
 
 // Stops whoever asks it for the given time, until it is let go.
-class StoppingWatch final : public WorkBudget {
+class StoppingBudget final : public WorkBudget {
  public:
-  explicit StoppingWatch(int at) : left_(at) {}
+  explicit StoppingBudget(int at) : left_(at) {}
   [[nodiscard]] Result<void> check() const override {
     if (armed_ && --left_ == 0) {
       reached_.set_value();
@@ -129,7 +129,7 @@ class PreparedDeleteTest : public testing::Test {
 
   // Of all times of the old slot; it stands still at so many looks at its watch.
   void begin(int stands_still_at) {
-    budget_ = std::make_shared<StoppingWatch>(stands_still_at);
+    budget_ = std::make_shared<StoppingBudget>(stands_still_at);
     SeriesQuery query;
     query.metric = "m";
     selection_ = run_task(world_.points->select(std::move(query), {.budget = budget_})).value();
@@ -159,7 +159,7 @@ class PreparedDeleteTest : public testing::Test {
 
   test::EngineWorld world_{1, kNow};
   std::vector<std::string> hosts_;
-  std::shared_ptr<StoppingWatch> budget_;
+  std::shared_ptr<StoppingBudget> budget_;
   std::shared_ptr<const Selection> selection_;
   std::thread deleting_;
   std::optional<Result<std::uint64_t>> deleted_;

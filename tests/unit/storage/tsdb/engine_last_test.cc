@@ -27,10 +27,10 @@ using engine::kLastPieceSeries;
 using test::run_task;
 
 // Counts how often it is asked, by whom, and does something on the way.
-class AskedWatch final : public WorkBudget {
+class AskedBudget final : public WorkBudget {
  public:
   using Step = std::function<void(std::size_t)>;
-  explicit AskedWatch(Step step) : step_(std::move(step)) {}
+  explicit AskedBudget(Step step) : step_(std::move(step)) {}
 
   [[nodiscard]] Result<void> check() const override {
     if (!begun_) return {};
@@ -86,7 +86,7 @@ class EngineLastTest : public testing::Test {
   void flush() { ASSERT_TRUE(run_task(world_.points->flush())); }
 
   // The watch counts from when the series are selected.
-  std::vector<LastPoint> last(const std::shared_ptr<AskedWatch>& budget) {
+  std::vector<LastPoint> last(const std::shared_ptr<AskedBudget>& budget) {
     SeriesQuery query;
     query.metric = "m";
     const auto selection =
@@ -94,7 +94,7 @@ class EngineLastTest : public testing::Test {
     budget->begin();
     return run_task(world_.points->last(selection, {.begin = 0, .end = INT64_MAX})).value();
   }
-  std::vector<LastPoint> last() { return last(std::make_shared<AskedWatch>(nullptr)); }
+  std::vector<LastPoint> last() { return last(std::make_shared<AskedBudget>(nullptr)); }
 
   void expect_all_at(const std::vector<LastPoint>& points, TimestampMs time) {
     ASSERT_EQ(points.size(), ids_.size());
@@ -117,7 +117,7 @@ TEST_F(EngineLastTest, few_series_in_memory_are_looked_for_where_it_is_asked) {
   make_series(kLastHereSeries);
   put(kMidnight);
   last();  // reads that nothing is stored
-  const auto budget = std::make_shared<AskedWatch>(nullptr);
+  const auto budget = std::make_shared<AskedBudget>(nullptr);
   expect_all_at(last(budget), kMidnight);
   EXPECT_EQ(budget->here(), pieces(kLastHereSeries));
   EXPECT_EQ(budget->elsewhere(), 0U);
@@ -128,7 +128,7 @@ TEST_F(EngineLastTest, one_series_more_is_looked_for_on_the_read_threads_in_piec
   make_series(kLastHereSeries + 1);
   put(kMidnight);
   last();
-  const auto budget = std::make_shared<AskedWatch>(nullptr);
+  const auto budget = std::make_shared<AskedBudget>(nullptr);
   expect_all_at(last(budget), kMidnight);
   EXPECT_EQ(budget->here(), 0U);
   EXPECT_EQ(budget->elsewhere(), pieces(kLastHereSeries + 1));
@@ -138,7 +138,7 @@ TEST_F(EngineLastTest, many_are_looked_for_in_several_jobs) {
   open(3);
   make_series(kLastJobSeries + 1);
   put(kMidnight);
-  const auto budget = std::make_shared<AskedWatch>(nullptr);
+  const auto budget = std::make_shared<AskedBudget>(nullptr);
   expect_all_at(last(budget), kMidnight);
   EXPECT_EQ(budget->here(), 0U);
   put(kMidnight + 1);
@@ -155,7 +155,7 @@ TEST_F(EngineLastTest, more_points_to_decode_are_left_to_the_read_threads) {
   for (std::uint64_t i = 0; i < kLate; ++i) put(kMidnight + static_cast<TimestampMs>(i));
   put(kMidnight - 1);  // late: the newest is not the last to come
   last();
-  const auto budget = std::make_shared<AskedWatch>(nullptr);
+  const auto budget = std::make_shared<AskedBudget>(nullptr);
   expect_all_at(last(budget), kMidnight + static_cast<TimestampMs>(kLate) - 1);
   EXPECT_GT(budget->elsewhere(), 0U);
 }
@@ -169,7 +169,7 @@ TEST_F(EngineLastTest, between_pieces_points_come_and_are_flushed) {
   put(kMidnight);
   flush();
   // Nothing is known yet: it is asked before each piece and before each series of it is read.
-  const auto budget = std::make_shared<AskedWatch>([this](std::size_t asked) {
+  const auto budget = std::make_shared<AskedBudget>([this](std::size_t asked) {
     if (asked % (kLastPieceSeries + 1) != 1) return;
     put(kMidnight + static_cast<TimestampMs>(1 + asked / (kLastPieceSeries + 1)));
     flush();

@@ -68,10 +68,9 @@ class LooksTest : public testing::Test {
     return counting;
   }
 
-  Cardinality cardinality_counter() {
-    CardinalityCounter cardinality_counter(world_.points->registry(), {}, world_.clock,
-                                           pool_.get_executor());
-    return *run_task(cardinality_counter.counts()).value();
+  Cardinality cardinality() {
+    CardinalityCounter counter(world_.points->registry(), {}, world_.clock, pool_.get_executor());
+    return *run_task(counter.counts()).value();
   }
 
   test::EngineWorld world_{1, kMidnight};
@@ -124,16 +123,16 @@ TEST_F(LooksTest, who_reads_is_told_of_chunks_decoded_and_passed_over) {
 TEST_F(LooksTest, hours_of_sealed_series_are_told_by_totals) {
   put("a", kMidnight - kDayMs, 200);
   ASSERT_TRUE(run_task(world_.points->seal()));
-  const auto budget = read({.begin = kMidnight - kDayMs, .end = kMidnight}, {.bucket_ms = kHourMs});
-  EXPECT_EQ(budget->decoded, 0U);
-  EXPECT_EQ(budget->totals, 20U);
+  const auto work = read({.begin = kMidnight - kDayMs, .end = kMidnight}, {.bucket_ms = kHourMs});
+  EXPECT_EQ(work->decoded, 0U);
+  EXPECT_EQ(work->totals, 20U);
 }
 
 TEST_F(LooksTest, series_are_counted_with_rows_and_without) {
-  EXPECT_EQ(cardinality_counter().series, 0U);
+  EXPECT_EQ(cardinality().series, 0U);
   put("a", kMidnight, 1);
   put("b", kMidnight, 1);
-  Cardinality counts = cardinality_counter();  // neither has a row yet
+  Cardinality counts = cardinality();  // neither has a row yet
   EXPECT_EQ(counts.series, 2U);
   ASSERT_EQ(counts.metrics.size(), 1U);
   EXPECT_EQ(counts.metrics[0].name, "m");
@@ -146,10 +145,10 @@ TEST_F(LooksTest, series_are_counted_with_rows_and_without) {
 
   ASSERT_TRUE(world_.close());
   ASSERT_TRUE(world_.open());
-  EXPECT_EQ(cardinality_counter().series, 2U);  // rows only: no query has loaded them
-  put("b", kMidnight + 1, 1);                   // in memory and in rows: still one
+  EXPECT_EQ(cardinality().series, 2U);  // rows only: no query has loaded them
+  put("b", kMidnight + 1, 1);           // in memory and in rows: still one
   put("c", kMidnight + 1, 1);
-  counts = cardinality_counter();
+  counts = cardinality();
   EXPECT_EQ(counts.series, 3U);
   EXPECT_EQ(counts.tag_keys[0].values, 3U);
 }

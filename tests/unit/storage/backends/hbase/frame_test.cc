@@ -61,6 +61,17 @@ TEST(HBaseFrame, EmptyMessageIsStillThere) {
             "00");
 }
 
+TEST(HBaseFrame, ALengthHasAtMostFiveBytes) {
+  pb::ResponseHeader header;
+  header.set_call_id(9);
+  const Bytes message = header.SerializeAsString();
+  ASSERT_EQ(message.size(), 2U);
+  EXPECT_TRUE(parse_answer("\x82\x80\x80\x80\x00"s + message));
+  const Result<RpcResponse> longer = parse_answer("\x82\x80\x80\x80\x80\x00"s + message);
+  ASSERT_FALSE(longer);
+  EXPECT_EQ(longer.error().code, Errc::kCorruption);
+}
+
 TEST(HBaseFrame, AnswerHasMessageAndCells) {
   pb::ResponseHeader header;
   header.set_call_id(9);

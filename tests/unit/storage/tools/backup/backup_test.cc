@@ -188,9 +188,9 @@ TEST_F(RestoreTest, RefusesABackupThatIsDamaged) {
 TEST_F(RestoreTest, TellsWhatWasDamagedWhenItWasKept) {
   ASSERT_TRUE(write_whole(*files_, data_ + "/rocksdb/000012.sst", "no table"));
   backup(kNow);
-  const Result<BackupResult> impact = restored();
-  ASSERT_TRUE(impact) << impact.error().message;
-  EXPECT_THAT(impact->damaged, ElementsAre(HasSubstr("rocksdb/000012.sst")));
+  const Result<BackupResult> result = restored();
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_THAT(result->damaged, ElementsAre(HasSubstr("rocksdb/000012.sst")));
   EXPECT_EQ(again("rocksdb/000012.sst"), "no table");
   ASSERT_TRUE(remove_tree(*files_, again_));
   ASSERT_TRUE(files_->remove(content_of("no table")));

@@ -74,7 +74,7 @@ TEST(Check, OfNothingSaysSo) {
 
 // Series and times that are named are those whose questions fail; the slots tell nothing finer.
 TEST(Check, NamesWhoIsHurtAndWhen) {
-  int impact = 0;
+  int failed_reads = 0;
   const std::size_t tables = Damaged().tables().size();
   for (std::size_t i = 0; i < tables; i += 3) {
     Damaged data;
@@ -88,7 +88,7 @@ TEST(Check, NamesWhoIsHurtAndWhen) {
         const TimeRange hour{.begin = kFullHour + slot * kHourMs,
                              .end = kFullHour + (slot + 1) * kHourMs};
         if (data.read(host, hour)) continue;
-        ++impact;
+        ++failed_reads;
         const std::string series = fmt::format("m{{host={}}}", host);
         const bool told = std::ranges::any_of(report.findings, [&](const auto& finding) {
           return finding.impact && finding.impact->times &&
@@ -101,7 +101,7 @@ TEST(Check, NamesWhoIsHurtAndWhen) {
     }
     ASSERT_TRUE(data.world.close());
   }
-  EXPECT_GT(impact, 5);
+  EXPECT_GT(failed_reads, 5);
 }
 
 TEST(Check, TellsMissingFiles) {
