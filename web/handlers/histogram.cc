@@ -18,10 +18,11 @@ boost::asio::awaitable<Response> handle_histogram(Call& call) {
     co_return error_response(call, 503, kHistogramsAreOff);
   }
   if (call.request.method != "POST") co_return method_not_allowed(call);
-  const ingest::PutOptions put_options = parse_put_options(call.target);
-  auto putting = call.services.histograms->put_json(std::move(call.request.body), put_options);
+  const Result<ingest::PutOptions> put_options = parse_put_options(call.target);
+  if (!put_options) co_return mistake_response(call, put_options.error());
+  auto putting = call.services.histograms->put_json(std::move(call.request.body), *put_options);
   const Result<ingest::PutOutcome> put = co_await std::move(putting);
-  co_return put_answer(call, put);
+  co_return put_answer(call, *put_options, put);
 }
 
 }  // namespace halite::web

@@ -1,7 +1,9 @@
 #include "web/handlers/put_answer.h"
 
+#include <algorithm>
 #include <charconv>
 #include <iterator>
+#include <limits>
 #include <string>
 #include <string_view>
 
@@ -15,21 +17,27 @@
 namespace halite::web {
 namespace {
 
-// 0 = no limit.
-std::int64_t sync_timeout_ms(const Target& target) {
-  if (!target.has("sync")) return 0;
+// 0 = no limit. OpenTSDB takes any 32-bit number, negative ones as no limit, and answers 500 to
+// anything else (mistake_response()).
+Result<std::int64_t> sync_timeout_ms(const Target& target) {
+  if (!target.has("sync_timeout")) return 0;
   const std::string_view text = target.get("sync_timeout");
-  std::int64_t value = 0;
-  std::from_chars(text.data(), text.data() + text.size(), value);
-  return value;
+  std::int32_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size()) {
+    return fail(Errc::kInternal, fmt::format("For input string: \"{}\"", text),
+                fmt::format("sync_timeout: expected milliseconds from 0 to {}, got \"{}\"",
+                            std::numeric_limits<std::int32_t>::max(), text));
+  }
+  return target.has("sync") ? std::max(value, 0) : 0;
 }
 
-std::string counts_json(const Target& target, const ingest::PutOutcome& put) {
+std::string counts_json(const ingest::PutOptions& put_options, const ingest::PutOutcome& put) {
   std::string json = fmt::format("{{\"success\":{},\"failed\":{}", put.success, put.failed);
-  if (sync_timeout_ms(target) > 0) {
+  if (put_options.sync_timeout_ms > 0) {
     fmt::format_to(std::back_inserter(json), ",\"timeouts\":{}", put.timeouts);
   }
-  if (target.has("details")) {
+  if (put_options.failures) {
     json += ",\"errors\":";
     append_json_list(json, put.failures, [&json](const ingest::PutFailure& failure) {
       fmt::format_to(std::back_inserter(json), "{{\"datapoint\":{},\"error\":", failure.datapoint);
@@ -43,17 +51,19 @@ std::string counts_json(const Target& target, const ingest::PutOutcome& put) {
 
 }  // namespace
 
-ingest::PutOptions parse_put_options(const Target& target) {
-  return {.failures = target.has("details"), .sync_timeout_ms = sync_timeout_ms(target)};
+Result<ingest::PutOptions> parse_put_options(const Target& target) {
+  TRY(const std::int64_t timeout_ms, sync_timeout_ms(target));
+  return ingest::PutOptions{.failures = target.has("details"), .sync_timeout_ms = timeout_ms};
 }
 
-Response put_answer(const Call& call, const Result<ingest::PutOutcome>& put) {
+Response put_answer(const Call& call, const ingest::PutOptions& put_options,
+                    const Result<ingest::PutOutcome>& put) {
   if (!put) return error_response(call, put.error());
   const bool good = put->failed == 0 && put->timeouts == 0;
-  if (call.target.has("details") || call.target.has("summary")) {
+  if (put_options.failures || call.target.has("summary")) {
     // Agents drop points after a 400 and send them again after a 503.
     const int bad = put->retryable_error ? http_status(put->retryable_error->code) : 400;
-    return json_response(good ? 200 : bad, counts_json(call.target, *put));
+    return json_response(good ? 200 : bad, counts_json(put_options, *put));
   }
   if (good) return json_response(204, "");
   if (put->retryable_error) return error_response(call, *put->retryable_error);

@@ -9,8 +9,9 @@
 namespace halite::web {
 
 // The options in the parameters.
-[[nodiscard]] ingest::PutOptions parse_put_options(const Target& target);
+[[nodiscard]] Result<ingest::PutOptions> parse_put_options(const Target& target);
 
-[[nodiscard]] Response put_answer(const Call& call, const Result<ingest::PutOutcome>& put);
+[[nodiscard]] Response put_answer(const Call& call, const ingest::PutOptions& put_options,
+                                  const Result<ingest::PutOutcome>& put);
 
 }  // namespace halite::web

@@ -12,10 +12,11 @@
 namespace halite::web {
 
 boost::asio::awaitable<Response> handle_rollup(Call& call) {
-  const ingest::PutOptions put_options = parse_put_options(call.target);
-  auto putting = call.services.rollups.put_json(std::move(call.request.body), put_options);
+  const Result<ingest::PutOptions> put_options = parse_put_options(call.target);
+  if (!put_options) co_return mistake_response(call, put_options.error());
+  auto putting = call.services.rollups.put_json(std::move(call.request.body), *put_options);
   const Result<ingest::PutOutcome> put = co_await std::move(putting);
-  co_return put_answer(call, put);
+  co_return put_answer(call, *put_options, put);
 }
 
 }  // namespace halite::web
