@@ -30,8 +30,10 @@ add_custom_target(generated)
 if(HALITE_PRECOMPILED)
   add_dependencies(generated halite_precompiled halite_precompiled_tests)
 endif()
-# Every fuzzer, for ./dev fuzz.
+# Every fuzzer, for ./dev fuzz; the programs of ./dev e2e and ./dev test-hbase.
 add_custom_target(fuzzers)
+add_custom_target(e2e_programs)
+add_custom_target(hbase_programs)
 
 # What tests run with. The suppressions name only libraries that are not instrumented.
 set(HALITE_TEST_ENVIRONMENT
@@ -68,6 +70,9 @@ function(halite_test name)
   target_compile_definitions(${name}_test
                              PRIVATE HALITE_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
                                      HALITE_BINARY_DIR="${CMAKE_BINARY_DIR}")
+  if(ARG_LABEL STREQUAL "hbase")
+    add_dependencies(hbase_programs ${name}_test)
+  endif()
   add_test(NAME ${name} COMMAND ${name}_test)
   set_tests_properties(${name} PROPERTIES LABELS ${ARG_LABEL} TIMEOUT ${ARG_TIMEOUT}
                        COST "${ARG_COST}" ENVIRONMENT "${HALITE_TEST_ENVIRONMENT}")
