@@ -31,9 +31,14 @@ class CacheTable {
   [[nodiscard]] std::size_t size() const { return slots_.size(); }
 
   void prefetch_slot(std::uint64_t hash) const { __builtin_prefetch(&slots_[hash & mask_]); }
-  // The entry in the first slot for this hash; null if the slot is free.
-  [[nodiscard]] const Entry* first(std::uint64_t hash) const {
-    return entry_of(slots_[hash & mask_].load(std::memory_order_acquire));
+  // An entry in the first slots that may have this hash, to prefetch it; null if there is none.
+  [[nodiscard]] const Entry* likely(std::uint64_t hash) const {
+    for (std::size_t i = 0; i < 4; ++i) {
+      const std::uint64_t slot = slots_[(hash + i) & mask_].load(std::memory_order_acquire);
+      if (slot == 0) return nullptr;
+      if (tag_of(slot) == tag_of(hash)) return entry_of(slot);
+    }
+    return nullptr;
   }
 
   // Calls is(entry) for entries whose hash may match.

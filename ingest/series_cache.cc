@@ -10,6 +10,7 @@
 #include <xxhash.h>
 
 #include "ingest/cache_table.h"
+#include "ingest/key_match.h"
 
 namespace halite::ingest {
 namespace {
@@ -30,7 +31,7 @@ const CachedKey* find_in(const KeyTable& table, const SeriesKey& key, std::uint6
 
 std::size_t shard_of(std::uint64_t hash) { return (hash >> 40) % kShards; }
 
-// The memory limit of a half.
+// The memory limit of a segment.
 class Budget {
  public:
   explicit Budget(std::size_t bytes_max) : bytes_max_(bytes_max) {}
@@ -104,9 +105,9 @@ struct EntryShard {
 
 enum class Inserted : std::uint8_t { kYes, kNoSpace, kNever };
 
-class SeriesCache::Half {
+class SeriesCache::Segment {
  public:
-  Half(std::size_t bytes_max, std::uint64_t seed) : budget_(bytes_max), seed_(seed) {}
+  Segment(std::size_t bytes_max, std::uint64_t seed) : budget_(bytes_max), seed_(seed) {}
 
   [[nodiscard]] const KeyTable* table(std::uint64_t hash) const {
     return keys_in_[shard_of(hash)].table.load(std::memory_order_acquire);
@@ -118,6 +119,22 @@ class SeriesCache::Half {
   }
 
   Inserted insert(const SeriesKey& key, std::uint64_t hash, storage::SeriesId id) {
+    if (full_.load(std::memory_order_relaxed)) return Inserted::kNoSpace;
+    const Inserted inserted = insert_with_space(key, hash, id);
+    if (inserted == Inserted::kNoSpace) full_.store(true, std::memory_order_relaxed);
+    return inserted;
+  }
+
+  [[nodiscard]] std::size_t bytes() const { return budget_.bytes(); }
+  [[nodiscard]] std::size_t keys() const { return keys_.load(std::memory_order_relaxed); }
+
+  // Keys found in the present count of texts in use.
+  void add_to_use() { in_use_.fetch_add(1, std::memory_order_relaxed); }
+  void begin_count() { in_use_.store(0, std::memory_order_relaxed); }
+  [[nodiscard]] std::size_t in_use() const { return in_use_.load(std::memory_order_relaxed); }
+
+ private:
+  Inserted insert_with_space(const SeriesKey& key, std::uint64_t hash, storage::SeriesId id) {
     const std::size_t text_bytes = key.metric.size() + key.tags.size();
     const std::size_t bytes = sizeof(CachedKey) + (2 * sizeof(CachedText)) + text_bytes;
     if (bytes > budget_.bytes_max() / kShards) return Inserted::kNever;
@@ -140,17 +157,14 @@ class SeriesCache::Half {
                                               .metric_text = metric,
                                               .tags_text = tags,
                                               .id = id,
-                                              .grammar = key.grammar};
+                                              .grammar = key.grammar,
+                                              .use = 0};
     if (!table->place(entry)) return Inserted::kNever;
     ++shard.entries;
     keys_.fetch_add(1, std::memory_order_relaxed);
     return Inserted::kYes;
   }
 
-  [[nodiscard]] std::size_t bytes() const { return budget_.bytes(); }
-  [[nodiscard]] std::size_t keys() const { return keys_.load(std::memory_order_relaxed); }
-
- private:
   // The stored text; null if the budget is exhausted. A text without a slot in its table is stored
   // again each time, which only costs memory.
   const CachedText* text(std::string_view bytes) {
@@ -176,16 +190,19 @@ class SeriesCache::Half {
   Budget budget_;
   const std::uint64_t seed_;
   std::atomic<std::size_t> keys_{0};
+  std::atomic<std::size_t> in_use_{0};
+  std::atomic<bool> full_{false};
   std::array<EntryShard<CachedKey>, kShards> keys_in_;
   std::array<EntryShard<CachedText>, kShards> texts_in_;
 };
 
-SeriesCache::SeriesCache(std::size_t bytes_max, std::uint64_t seed)
-    : half_bytes_max_(bytes_max / 2), seed_(seed) {
-  view_ = {.young = std::make_shared<Half>(half_bytes_max_, seed_),
-           .old = std::make_shared<Half>(half_bytes_max_, seed_),
-           .epoch = 0};
-}
+SeriesCache::SeriesCache(std::size_t bytes_max, std::uint64_t seed,
+                         const storage::BlockSource* names)
+    : segment_bytes_max_((names == nullptr ? bytes_max : bytes_max / 4 * 3) / kSegments),
+      index_bytes_max_(names == nullptr ? 0 : bytes_max / 4),
+      seed_(seed),
+      names_(names),
+      view_(empty_view(0)) {}
 
 SeriesCache::~SeriesCache() = default;
 
@@ -204,12 +221,19 @@ SeriesCache::Reader SeriesCache::reader() { return Reader(*this); }
 
 std::uint64_t SeriesCache::epoch() const { return view().epoch; }
 
+SeriesCache::View SeriesCache::empty_view(std::uint64_t epoch) const {
+  View view{.segments = {}, .index = nullptr, .epoch = epoch};
+  for (auto& segment : view.segments) {
+    segment = std::make_shared<Segment>(segment_bytes_max_, seed_);
+  }
+  if (names_ != nullptr) view.index = std::make_shared<KeyIndex>(index_bytes_max_);
+  return view;
+}
+
 void SeriesCache::clear() {
-  auto young = std::make_shared<Half>(half_bytes_max_, seed_);
-  auto old = std::make_shared<Half>(half_bytes_max_, seed_);
   const std::scoped_lock lock(mutex_);
-  view_ = {.young = std::move(young), .old = std::move(old), .epoch = view_.epoch + 1};
-  rotations_.fetch_add(1, std::memory_order_release);
+  view_ = empty_view(view_.epoch + 1);
+  changes_.fetch_add(1, std::memory_order_release);
 }
 
 void SeriesCache::clear_before(std::uint64_t store_epoch) {
@@ -222,84 +246,149 @@ void SeriesCache::clear_before(std::uint64_t store_epoch) {
 
 void SeriesCache::insert(const SeriesKey& key, std::uint64_t hash, storage::SeriesId id,
                          std::uint64_t epoch) {
-  // A new half has space for any key that the cache accepts. Other threads may rotate in between.
-  for (int attempt = 0; attempt < 4; ++attempt) {
-    const View now = view();
-    if (now.epoch != epoch) return;  // cleared meanwhile
-    const std::shared_ptr<Half>& young = now.young;
-    if (young->insert(key, hash, id) != Inserted::kNoSpace) return;
-    rotate(young.get());
-  }
+  const View now = view();
+  if (now.epoch != epoch) return;  // cleared meanwhile
+  if (now.index != nullptr) now.index->insert(hash, id);
+  insert_text(key, hash, id, epoch);
 }
 
-void SeriesCache::rotate(const Half* full) {
-  auto fresh = std::make_shared<Half>(half_bytes_max_, seed_);
+std::optional<storage::SeriesId> SeriesCache::find_in_index(const View& view, const SeriesKey& key,
+                                                            std::uint64_t hash) {
+  if (view.index == nullptr) return std::nullopt;
+  const auto id = view.index->find(hash, [this, &key](storage::SeriesId candidate) {
+    return names_series(key, names_->series(candidate));
+  });
+  if (id) insert_text(key, hash, *id, view.epoch);
+  return id;
+}
+
+void SeriesCache::insert_text(const SeriesKey& key, std::uint64_t hash, storage::SeriesId id,
+                              std::uint64_t epoch) {
+  const View now = view();
+  if (now.epoch != epoch) return;
+  if (now.use == 0) {
+    for (const std::shared_ptr<Segment>& segment : now.segments) {
+      if (segment->insert(key, hash, id) != Inserted::kNoSpace) return;
+    }
+  }
+  turned_away(now);
+}
+
+void SeriesCache::turned_away(const View& seen) {
+  constexpr std::uint64_t kEach = 32;  // texts turned away for each text until the count ends
+  const std::uint64_t count = turned_away_.fetch_add(1, std::memory_order_relaxed) + 1;
+  const std::size_t keys = seen.segments[0]->keys() + seen.segments[1]->keys();
+  if (seen.use != 0 && count < keys * kEach) return;
   const std::scoped_lock lock(mutex_);
-  if (view_.young.get() != full) return;
-  view_.old = std::exchange(view_.young, std::move(fresh));
-  rotations_.fetch_add(1, std::memory_order_release);
+  if (view_.segments != seen.segments || view_.use != seen.use) return;
+  if (seen.use != 0 && make_room()) {
+    view_.use = 0;
+    changes_.fetch_add(1, std::memory_order_release);
+    return;
+  }
+  // The next count. Its number tells keys that were found in it from others.
+  view_.use = last_use_ = last_use_ == 255 ? 1 : last_use_ + 1;
+  for (const std::shared_ptr<Segment>& segment : view_.segments) segment->begin_count();
+  turned_away_.store(0, std::memory_order_relaxed);
+  changes_.fetch_add(1, std::memory_order_release);
+}
+
+bool SeriesCache::make_room() {
+  auto& [first, second] = view_.segments;
+  auto& least = second->in_use() < first->in_use() ? second : first;
+  auto& most = &least == &first ? second : first;
+  if (least->in_use() * 8 >= least->keys() * 7) return false;
+  const bool both = most->in_use() * 8 < most->keys();
+  least = std::make_shared<Segment>(segment_bytes_max_, seed_);
+  if (both) most = std::make_shared<Segment>(segment_bytes_max_, seed_);
+  return true;
 }
 
 std::size_t SeriesCache::bytes() const {
   const View now = view();
-  return now.young->bytes() + now.old->bytes();
+  const std::size_t texts = now.segments[0]->bytes() + now.segments[1]->bytes();
+  return texts + (now.index == nullptr ? 0 : now.index->bytes());
 }
 
 std::size_t SeriesCache::keys() const {
   const View now = view();
-  return now.young->keys() + now.old->keys();
+  return now.segments[0]->keys() + now.segments[1]->keys();
 }
 
 SeriesCache::Reader::Reader(SeriesCache& cache)
     : cache_(&cache),
-      rotations_(cache.rotations_.load(std::memory_order_acquire)),
+      changes_(cache.changes_.load(std::memory_order_acquire)),
       view_(cache.view()) {}
 
 void SeriesCache::Reader::refresh() {
-  const std::uint64_t turns = cache_->rotations_.load(std::memory_order_acquire);
-  if (turns == rotations_) return;
-  rotations_ = turns;
+  const std::uint64_t changes = cache_->changes_.load(std::memory_order_acquire);
+  if (changes == changes_) return;
+  changes_ = changes;
   view_ = cache_->view();
   lose_order();
 }
 
+void SeriesCache::Reader::add_to_use(const CachedKey& found, std::size_t segment) const {
+  found.use.store(view_.use, std::memory_order_relaxed);
+  view_.segments[segment]->add_to_use();
+}
+
 void SeriesCache::Reader::prefetch_slot(std::uint64_t hash) const {
-  if (const KeyTable* const table = view_.young->table(hash)) table->prefetch_slot(hash);
+  for (const std::shared_ptr<Segment>& segment : view_.segments) {
+    if (const KeyTable* const table = segment->table(hash)) table->prefetch_slot(hash);
+  }
+  if (view_.use != 0 && view_.index != nullptr) view_.index->prefetch(hash);
 }
 
 void SeriesCache::Reader::prefetch_entry(std::uint64_t hash) const {
-  const KeyTable* const table = view_.young->table(hash);
-  if (table == nullptr) return;
-  if (const CachedKey* const entry = table->first(hash)) __builtin_prefetch(entry);
+  for (const std::shared_ptr<Segment>& segment : view_.segments) {
+    const KeyTable* const table = segment->table(hash);
+    if (table == nullptr) continue;
+    if (const CachedKey* const entry = table->likely(hash)) __builtin_prefetch(entry);
+  }
 }
 
 void SeriesCache::Reader::prefetch_text(const SeriesKey& key, std::uint64_t hash) const {
   constexpr std::size_t kLine = 64;
-  const KeyTable* const table = view_.young->table(hash);
-  if (table == nullptr) return;
-  const CachedKey* const entry = table->first(hash);
-  if (entry == nullptr) return;
-  const auto* const text = reinterpret_cast<const char*>(entry->tags_text);
-  const std::size_t bytes = sizeof(CachedText) + key.tags.size();
-  for (std::size_t at = 0; at < bytes; at += kLine) __builtin_prefetch(text + at);
+  for (const std::shared_ptr<Segment>& segment : view_.segments) {
+    const KeyTable* const table = segment->table(hash);
+    if (table == nullptr) continue;
+    const CachedKey* const entry = table->likely(hash);
+    if (entry == nullptr) continue;
+    const auto* const text = reinterpret_cast<const char*>(entry->tags_text);
+    const std::size_t bytes = sizeof(CachedText) + key.tags.size();
+    for (std::size_t at = 0; at < bytes; at += kLine) __builtin_prefetch(text + at);
+  }
+}
+
+const CachedKey* SeriesCache::Reader::find_text(const SeriesKey& key, std::uint64_t hash,
+                                                std::size_t& segment) const {
+  for (segment = 0; segment < kSegments; ++segment) {
+    if (const CachedKey* const entry = view_.segments[segment]->find(key, hash)) return entry;
+  }
+  return nullptr;
 }
 
 std::optional<storage::SeriesId> SeriesCache::Reader::find(const SeriesKey& key,
                                                            std::uint64_t hash) const {
-  if (const CachedKey* const entry = view_.young->find(key, hash)) return entry->id;
-  const CachedKey* const entry = view_.old->find(key, hash);
-  if (entry == nullptr) return std::nullopt;
-  cache_->insert(key, hash, entry->id, view_.epoch);
-  return entry->id;
+  std::size_t segment = 0;
+  if (const CachedKey* const entry = find_text(key, hash, segment)) {
+    if (view_.use != 0) count_use(*entry, segment);
+    return entry->id;
+  }
+  return cache_->find_in_index(view_, key, hash);
 }
 
 std::optional<storage::SeriesId> SeriesCache::Reader::find_in_order(const SeriesKey& key,
                                                                     std::uint64_t hash) {
-  const CachedKey* const entry = view_.young->find(key, hash);
+  std::size_t segment = 0;
+  const CachedKey* const entry = find_text(key, hash, segment);
   if (entry == nullptr) {
     lose_order();
-    return find(key, hash);
+    return cache_->find_in_index(view_, key, hash);
   }
+  if (segment != segment_) lose_order();
+  segment_ = segment;
   if (last_ != nullptr && expected_ != entry) {
     last_->next.store(entry, std::memory_order_release);
   }

@@ -2,16 +2,23 @@
 //
 // Most points find their series here, without parsing tags. Keys are compared in full: equal hashes
 // do not make equal series. Agents repeat their lines byte by byte, so a series rarely has more
-// than a few keys.
+// than a few keys. There are two levels:
 //
-//   Memory   a young and an old half, each at most half of bytes_max. When the young half is full,
-//            it becomes the old half, and the previous old half is freed. A key found in the old
-//            half is copied to the young one, so keys in use stay. A hit in the young half writes
-//            nothing.
+//   Texts    the keys themselves, in two segments of equal size. The quickest: bytes are compared
+//            with bytes, and the next key is predicted.
+//   Index    all keys, in a few bytes each (key_index.h): the key is compared with the names of
+//            the series. It answers for the keys whose texts have no room.
+//
+//   Memory   at most bytes_max, a quarter of it for the index. When both segments are full, further
+//            texts are turned away, so that keys that come round and round keep their share of
+//            hits, whatever their number. Meanwhile the cache counts how many texts are in use:
+//            after 32 keys turned away for each text, it replaces the segment with fewer of them
+//            unless seven eighths of its texts are in use, and the other one if less than an eighth
+//            is.
 //   Threads  look up and insert from any thread. A look-up takes no lock; an insert takes the lock
-//            of its shard. A Reader is for one thread at a time. It keeps its halves in memory:
+//            of its shard. A Reader is for one thread at a time. It keeps its segments in memory:
 //            hold one while you parse points, not while you wait.
-//   Cost     a look-up in the young half allocates nothing.
+//   Cost     a look-up of a text allocates nothing and, while there is room, writes nothing.
 //
 // Over 140 lines because the cache and its readers share the layout of an entry.
 #pragma once
@@ -25,22 +32,11 @@
 #include <optional>
 #include <string_view>
 
+#include "ingest/key_index.h"
+#include "ingest/series_key.h"
 #include "storage/api/point_store.h"
 
 namespace halite::ingest {
-
-// The grammar of a key's bytes. Equal bytes of two grammars are two keys.
-enum class KeyGrammar : std::uint8_t {
-  kPutLine,
-  kJson,
-  kNames,  // the names of the series instead of a sender's bytes, for uncommon forms of points
-};
-
-struct SeriesKey {
-  KeyGrammar grammar = KeyGrammar::kPutLine;
-  std::string_view metric;
-  std::string_view tags;
-};
 
 // Bytes that all keys with this text share. The bytes follow in memory.
 struct CachedText {
@@ -56,15 +52,17 @@ struct CachedText {
 struct CachedKey {
   std::uint64_t hash = 0;
   // The key that followed this one last time: agents send series in a constant order. In the same
-  // half as this key.
+  // segment as this key.
   mutable std::atomic<const CachedKey*> next = nullptr;
-  // A key found a few keys after this one last time, to prefetch it. In the same half.
+  // A key found a few keys after this one last time, to prefetch it. In the same segment.
   mutable std::atomic<const CachedKey*> later = nullptr;
-  // Also in the same half. The metrics of one host share the bytes of its tags.
+  // Also in the same segment. The metrics of one host share the bytes of its tags.
   const CachedText* metric_text = nullptr;
   const CachedText* tags_text = nullptr;
   storage::SeriesId id = 0;
   KeyGrammar grammar = KeyGrammar::kPutLine;
+  // The last use count (View::use) in which this key was found.
+  mutable std::atomic<std::uint8_t> use = 0;
 
   [[nodiscard]] std::string_view metric() const { return metric_text->text(); }
   [[nodiscard]] std::string_view tags() const { return tags_text->text(); }
@@ -74,8 +72,10 @@ class SeriesCache {
  public:
   class Reader;
 
-  // 0 bytes disable the cache. The seed stops clients from choosing keys that collide.
-  SeriesCache(std::size_t bytes_max, std::uint64_t seed);
+  // 0 bytes disable the cache. The seed stops clients from choosing keys that collide. The index
+  // needs `names`, the source of the ids, which must outlive the cache; null: texts only.
+  SeriesCache(std::size_t bytes_max, std::uint64_t seed,
+              const storage::BlockSource* names = nullptr);
   ~SeriesCache();
   SeriesCache(const SeriesCache&) = delete;
   SeriesCache& operator=(const SeriesCache&) = delete;
@@ -95,28 +95,43 @@ class SeriesCache {
   // before may now mean other series.
   void clear_before(std::uint64_t store_epoch);
 
-  [[nodiscard]] std::size_t bytes() const;  // of both halves
-  [[nodiscard]] std::size_t keys() const;   // a key in both halves counts twice
+  [[nodiscard]] std::size_t bytes() const;
+  [[nodiscard]] std::size_t keys() const;  // whose texts are here
 
  private:
-  class Half;
+  static constexpr std::size_t kSegments = 2;
+  class Segment;
   struct View {
-    std::shared_ptr<Half> young;
-    std::shared_ptr<Half> old;
+    std::array<std::shared_ptr<Segment>, kSegments> segments;
+    std::shared_ptr<KeyIndex> index;
     std::uint64_t epoch = 0;
+    std::uint8_t use = 0;  // the present count of texts in use; 0: none, as there is room
   };
 
   [[nodiscard]] View view() const;
-  // Makes space, unless another thread has replaced `full` as the young half.
-  void rotate(const Half* full);
+  [[nodiscard]] View empty_view(std::uint64_t epoch) const;
+  // Finds an id in the index, and adds the text if there is room.
+  [[nodiscard]] std::optional<storage::SeriesId> find_in_index(const View& view,
+                                                               const SeriesKey& key,
+                                                               std::uint64_t hash);
+  void insert_text(const SeriesKey& key, std::uint64_t hash, storage::SeriesId id,
+                   std::uint64_t epoch);
+  // A text found no room. Counts texts in use from now on, or ends the count.
+  void turned_away(const View& seen);
+  // After a count: replaces segments of which too few texts are in use. Wants mutex_.
+  [[nodiscard]] bool make_room();
 
-  const std::size_t half_bytes_max_;
+  const std::size_t segment_bytes_max_;
+  const std::size_t index_bytes_max_;
   const std::uint64_t seed_;
-  std::atomic<std::uint64_t> rotations_{0};    // changes with view_
+  const storage::BlockSource* const names_;
+  std::atomic<std::uint64_t> turned_away_{0};  // texts, in the present count
+  std::atomic<std::uint64_t> changes_{0};      // of view_
   std::atomic<std::uint64_t> store_epoch_{0};  // all keys are from this epoch or later
   std::mutex clearing_;                        // held by clear_before()
   mutable std::mutex mutex_;
-  View view_;  // guarded by mutex_
+  View view_;                  // guarded by mutex_
+  std::uint8_t last_use_ = 0;  // guarded by mutex_
 };
 
 class SeriesCache::Reader {
@@ -139,7 +154,7 @@ class SeriesCache::Reader {
   [[nodiscard]] std::optional<storage::SeriesId> find_in_order(const SeriesKey& key,
                                                                std::uint64_t hash);
 
-  // Sees later inserts, and releases halves that the cache has dropped.
+  // Sees later inserts, and releases segments that the cache has dropped.
   void refresh();
 
  private:
@@ -147,6 +162,7 @@ class SeriesCache::Reader {
   explicit Reader(SeriesCache& cache);
 
   void step(const CachedKey* found) {
+    if (view_.use != 0) count_use(*found, segment_);
     const CachedKey*& before = recent_[steps_++ % kAhead];
     if (before != nullptr && before->later.load(std::memory_order_relaxed) != found) {
       before->later.store(found, std::memory_order_release);
@@ -166,14 +182,21 @@ class SeriesCache::Reader {
     last_ = expected_ = nullptr;
     recent_.fill(nullptr);
   }
+  void count_use(const CachedKey& found, std::size_t segment) const {
+    if (found.use.load(std::memory_order_relaxed) != view_.use) add_to_use(found, segment);
+  }
+  void add_to_use(const CachedKey& found, std::size_t segment) const;
+  [[nodiscard]] const CachedKey* find_text(const SeriesKey& key, std::uint64_t hash,
+                                           std::size_t& segment) const;
 
   SeriesCache* cache_;
-  std::uint64_t rotations_;
+  std::uint64_t changes_;
   View view_;
-  const CachedKey* last_ = nullptr;      // found in order; in view_.young
-  const CachedKey* expected_ = nullptr;  // in view_.young
+  std::size_t segment_ = 0;              // of the keys found in order
+  const CachedKey* last_ = nullptr;      // found in order
+  const CachedKey* expected_ = nullptr;  // in the same segment
   static constexpr std::size_t kAhead = 4;
-  std::array<const CachedKey*, kAhead> recent_{};  // the last ones found in order; in view_.young
+  std::array<const CachedKey*, kAhead> recent_{};  // the last ones found in order, same segment
   std::size_t steps_ = 0;
 };
 

@@ -54,7 +54,7 @@ WriterContext::WriterContext(storage::PointStore& store_in, const Clock& clock,
     : store(store_in),
       options(std::move(options_in)),
       rules(options.limits, options.special_characters),
-      cache(options.limits.series_cache_bytes_max, cache_seed()),
+      cache(options.limits.series_cache_bytes_max, cache_seed(), &store),
       stats(options.limits, clock, registry) {}
 
 void WriterContext::add_named(IngestBatch& ingest_batch, SeriesCache::Reader& reader,

@@ -1,0 +1,83 @@
+#include "ingest/key_match.h"
+
+#include <memory>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "storage/catalog/series_table.h"
+#include "storage/cells/layouts/tsuid.h"
+
+namespace halite::ingest {
+namespace {
+
+using namespace std::string_literals;
+
+class KeyMatch : public testing::Test {
+ protected:
+  KeyMatch() {
+    storage::NewSeries added;
+    added.metric_uid = 1;
+    added.metric = "sys.cpu";
+    added.tags = {{.key = "host", .value = "web01", .key_uid = 1, .value_uid = 1},
+                  {.key = "dc", .value = "z\xC3\xBCrich", .key_uid = 2, .value_uid = 2}};
+    for (const std::uint64_t uid : {1U, 1U, 1U, 2U, 2U}) {
+      append_be_width(added.tsuid, uid, 3);
+    }
+    id_ = *table_->add(added);
+  }
+
+  [[nodiscard]] bool matches(KeyGrammar grammar, std::string_view tags,
+                             std::string_view metric = "sys.cpu") const {
+    return names_series({.grammar = grammar, .metric = metric, .tags = tags}, table_->at(id_));
+  }
+
+ private:
+  std::unique_ptr<storage::SeriesTable> table_ =
+      std::make_unique<storage::SeriesTable>(storage::SeriesLimits{});
+  storage::SeriesId id_ = 0;
+};
+
+TEST_F(KeyMatch, PutLines) {
+  constexpr auto kLine = KeyGrammar::kPutLine;
+  EXPECT_TRUE(matches(kLine, "host=web01 dc=z\xC3\xBCrich"));
+  EXPECT_TRUE(matches(kLine, "dc=z\xC3\xBCrich host=web01"));
+  EXPECT_TRUE(matches(kLine, " host=web01  dc=z\xC3\xBCrich "));
+  EXPECT_FALSE(matches(kLine, "host=web01 dc=z\xC3\xBCrich", "sys.cp"));
+  EXPECT_FALSE(matches(kLine, "host=web01"));
+  EXPECT_FALSE(matches(kLine, ""));
+  EXPECT_FALSE(matches(kLine, "host=web01 host=web01"));
+  EXPECT_FALSE(matches(kLine, "host=web01 dc=z\xC3\xBCrich host=web01"));
+  EXPECT_FALSE(matches(kLine, "host=web01 dc=z\xC3\xBCrich rack=1"));
+  EXPECT_FALSE(matches(kLine, "host=web02 dc=z\xC3\xBCrich"));
+  EXPECT_FALSE(matches(kLine, "host=web01 dc=z\xFCrich"));
+  EXPECT_FALSE(matches(kLine, "host=web01= dc=z\xC3\xBCrich"));
+  EXPECT_FALSE(matches(kLine, "host dc=z\xC3\xBCrich"));
+}
+
+TEST_F(KeyMatch, Json) {
+  constexpr auto kJson = KeyGrammar::kJson;
+  EXPECT_TRUE(matches(kJson, "{\"host\":\"web01\",\"dc\":\"z\xC3\xBCrich\"}"));
+  EXPECT_TRUE(matches(kJson, "{ \"dc\" : \"z\xC3\xBCrich\",\n\"host\" :\t\"web01\" }"));
+  EXPECT_FALSE(matches(kJson, "{\"host\":\"web01\"}"));
+  EXPECT_FALSE(matches(kJson, "{}"));
+  EXPECT_FALSE(matches(kJson, ""));
+  EXPECT_FALSE(matches(kJson, "{\"host\":\"web01\",\"dc\":\"z\\u00fcrich\"}"));
+  EXPECT_FALSE(matches(kJson, "{\"host\":\"web01\",\"dc\":\"z\xC3\xBCrich\",}"));
+  EXPECT_FALSE(matches(kJson, "{\"host\":\"web01\",\"dc\":\"z\xC3\xBCrich\"} "));
+  EXPECT_FALSE(matches(kJson, "{\"host\":\"web01\" \"dc\":\"z\xC3\xBCrich\"}"));
+  EXPECT_FALSE(matches(kJson, "{\"host\":\"web01\",\"dc\":7}"));
+  EXPECT_FALSE(matches(kJson, "{\"host\":\"web01\",\"dc\":\"z\xC3\xBCrich"));
+}
+
+TEST_F(KeyMatch, Names) {
+  constexpr auto kNames = KeyGrammar::kNames;
+  EXPECT_TRUE(matches(kNames, "host\0web01\0dc\0z\xC3\xBCrich\0"s));
+  EXPECT_TRUE(matches(kNames, "dc\0z\xC3\xBCrich\0host\0web01\0"s));
+  EXPECT_FALSE(matches(kNames, "host\0web01\0dc\0z\xC3\xBCrich"s));
+  EXPECT_FALSE(matches(kNames, "host\0web01\0"s));
+  EXPECT_FALSE(matches(kNames, "host"));
+}
+
+}  // namespace
+}  // namespace halite::ingest
