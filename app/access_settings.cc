@@ -1,7 +1,7 @@
 // The settings of access control.
-#include <limits>
 
 #include "app/options.h"
+#include "app/setting_ranges.h"
 #include "common/units.h"
 
 namespace halite::app {
@@ -24,7 +24,6 @@ void declare_tls(Config& config, web::TlsOptions& options) {
 void declare_access(Config& config, web::WebOptions& web) {
   declare_tls(config, web.tls);
   web::AccessOptions& options = web.access;
-  constexpr SettingRange kAtLeastOne = {1, std::numeric_limits<std::int64_t>::max()};
   config.text("auth.file", options.file,
               "File with users and tokens and their roles. Empty = no users and no tokens.");
   config.text(

@@ -17,11 +17,10 @@ namespace halite::app {
 namespace {
 
 using storage::backup::BackupResult;
-using storage::backup::Progress;
 
 constexpr std::string_view kSnapshot = "/snapshot";
 
-void tell(const Result<BackupResult>& outcome) {
+void log_outcome(const Result<BackupResult>& outcome) {
   if (!outcome) {
     log::error("backup failed: {}", outcome.error().message);
     return;
@@ -71,7 +70,7 @@ Result<void> BackupJob::begin() {
 
 void BackupJob::run(const std::stop_token& stop) {
   Result<BackupResult> outcome = make(stop);
-  tell(outcome);
+  log_outcome(outcome);
   const std::lock_guard lock(mutex_);
   outcome_ = std::move(outcome);
   ended_ms_ = clock_.now_ms();
@@ -85,13 +84,14 @@ Result<BackupResult> BackupJob::make(const std::stop_token& stop) {
   const Result<void> taken = stores_.checkpoint(checkpoint);
   Result<BackupResult> made = fail(Errc::kInternal, "not made");
   if (taken) {
-    const storage::backup::BackupContext work{.files = files_,
-                                              .progress =
-                                                  [this](const Progress& progress) {
-                                                    const std::lock_guard lock(mutex_);
-                                                    progress_ = progress;
-                                                  },
-                                              .ended = [&stop] { return stop.stop_requested(); }};
+    const storage::backup::BackupContext work{
+        .files = files_,
+        .progress =
+            [this](const storage::backup::Progress& progress) {
+              const std::lock_guard lock(mutex_);
+              progress_ = progress;
+            },
+        .ended = [&stop] { return stop.stop_requested(); }};
     made = storage::backup::make_backup(work, checkpoint, backup_dir_, began);
   } else {
     made = std::unexpected(taken.error());

@@ -12,6 +12,7 @@
 #include "app/backup_location.h"
 #include "app/check_tool.h"
 #include "app/data_dir.h"
+#include "app/progress_interval.h"
 #include "common/json/json_value.h"
 #include "common/log.h"
 #include "common/run_here.h"
@@ -24,26 +25,21 @@ namespace halite::app {
 namespace {
 
 using storage::backup::BackupResult;
-using storage::backup::Progress;
-
-constexpr std::chrono::seconds kBetweenLines(2);
 
 storage::backup::BackupContext work_of(const Options& options, const Print& err) {
   storage::backup::BackupContext work;
   work.files =
       options.environment.files != nullptr ? options.environment.files : storage::posix_files();
   work.progress = [&err,
-                   last = std::chrono::steady_clock::now()](const Progress& progress) mutable {
-    const auto now = std::chrono::steady_clock::now();
-    if (now - last < kBetweenLines) return;
-    last = now;
+                   lines = ProgressInterval()](const storage::backup::Progress& progress) mutable {
+    if (!lines.due()) return;
     err(fmt::format("{} of {} MiB", progress.bytes_done >> 20, progress.bytes_total >> 20));
   };
   return work;
 }
 
-BackupStatus tell(const Result<BackupResult>& outcome, std::string_view done, const Print& out,
-                  const Print& err) {
+BackupStatus print_outcome(const Result<BackupResult>& outcome, std::string_view done,
+                           const Print& out, const Print& err) {
   if (!outcome) {
     err(outcome.error().message);
     return BackupStatus::kNotDone;
@@ -139,7 +135,7 @@ Result<BackupResult> wait_for_server(const Peer& server, const Print& err) {
 BackupStatus backup_data_dir(const Options& options, const std::string& to, const Print& out,
                              const Print& err) {
   spdlog::set_level(spdlog::level::off);  // no log lines of the stores
-  return tell(backup_locked(options, to, err), "saved as", out, err);
+  return print_outcome(backup_locked(options, to, err), "saved as", out, err);
 }
 
 BackupStatus backup_server(const std::string& url, const PeerFiles& files, const Print& out,
@@ -149,14 +145,14 @@ BackupStatus backup_server(const std::string& url, const PeerFiles& files, const
     err(server.error().message);
     return BackupStatus::kNotDone;
   }
-  return tell(wait_for_server(*server, err), "saved as", out, err);
+  return print_outcome(wait_for_server(*server, err), "saved as", out, err);
 }
 
 BackupStatus restore_data_dir(const Options& options, const RestoreFlags& flags, const Print& out,
                               const Print& err) {
   const Result<BackupResult> restored = storage::backup::restore(
       work_of(options, err), plain(flags.from), flags.backup, plain(flags.data_dir));
-  return tell(restored, "restored", out, err);
+  return print_outcome(restored, "restored", out, err);
 }
 
 }  // namespace halite::app

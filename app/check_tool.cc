@@ -1,7 +1,7 @@
 #include "app/check_tool.h"
 
-#include <chrono>
 #include <filesystem>
+#include <functional>
 #include <memory>
 
 #include <fmt/chrono.h>
@@ -9,6 +9,7 @@
 
 #include "app/check_report.h"
 #include "app/data_dir.h"
+#include "app/progress_interval.h"
 #include "common/clock.h"
 #include "common/log.h"
 #include "storage/files/copy_on_write_files.h"
@@ -18,17 +19,11 @@
 namespace halite::app {
 namespace {
 
-using storage::check::Progress;
 using storage::check::Report;
 
-constexpr std::chrono::seconds kBetweenLines(2);
-
-// Prints a line from time to time; the first one only if the check takes long.
-std::function<void(const Progress&)> progress_lines(const Print& err) {
-  return [&err, last = std::chrono::steady_clock::now()](const Progress& progress) mutable {
-    const auto now = std::chrono::steady_clock::now();
-    if (now - last < kBetweenLines) return;
-    last = now;
+std::function<void(const storage::check::Progress&)> progress_lines(const Print& err) {
+  return [&err, lines = ProgressInterval()](const storage::check::Progress& progress) mutable {
+    if (!lines.due()) return;
     err(fmt::format("read {} of {} MiB", progress.bytes_done >> 20, progress.bytes_total >> 20));
   };
 }

@@ -74,7 +74,7 @@ std::string size_text(double bytes) {
                              : fmt::format("{:.1f} GiB", bytes / kMiB / 1024);
 }
 
-class Report {
+class ToolOutput {
  public:
   template <class... Args>
   void line(std::string_view name, fmt::format_string<Args...> format, Args&&... args) {
@@ -87,7 +87,7 @@ class Report {
   std::string text_;
 };
 
-void tell_plan(const Options& options, const RegionPlan& plan, Report& report) {
+void tell_plan(const Options& options, const RegionPlan& plan, ToolOutput& report) {
   if (!plan.fixed) {
     report.line("regions", "{}, split at salts; HBase splits them further as they grow",
                 plan.regions);
@@ -108,7 +108,7 @@ void tell_plan(const Options& options, const RegionPlan& plan, Report& report) {
   }
 }
 
-void tell_table(const TableDescriptor& table, Report& report) {
+void tell_table(const TableDescriptor& table, ToolOutput& report) {
   for (const storage::hbase::FamilyDescriptor& family : table.families) {
     const auto of = [&family](const char* name, std::string_view standard) {
       return attribute(family.attributes, name, standard);
@@ -131,7 +131,7 @@ std::string ttl_text(const TableDescriptor& table) {
 
 // Reports a table that already existed; only its TTL may have changed.
 void tell_kept(const Options& options, const TableDescriptor& before, const TableDescriptor& table,
-               Report& report) {
+               ToolOutput& report) {
   if (ttl_text(before) == ttl_text(table)) {
     report.line(table.name, "already exists; not changed");
   } else {
@@ -149,7 +149,7 @@ void tell_kept(const Options& options, const TableDescriptor& before, const Tabl
 }
 
 // Each region with writes needs a memstore; the servers need memory for all of them.
-void tell_memory(const TablePlan& plan, const TableDescriptor& table, Report& report) {
+void tell_memory(const TablePlan& plan, const TableDescriptor& table, ToolOutput& report) {
   const auto servers = static_cast<double>(std::max<std::size_t>(1, plan.servers.size()));
   const double active = std::ceil(plan.regions.active / servers);
   report.line("active", "{} regions at a time, {:.0f} per server of {}", plan.regions.active,
@@ -207,7 +207,7 @@ Result<std::string> create_hbase_tables(const Options& options) {
   if (!table) {
     return fail(Errc::kUnavailable, "the table of points was created and removed at once");
   }
-  Report report;
+  ToolOutput report;
   if (before) {
     tell_kept(wanted, *before, *table, report);
   } else {

@@ -1,14 +1,11 @@
 // The settings of queries: limits for each query and for all together.
-#include <limits>
 
 #include "app/options.h"
+#include "app/setting_ranges.h"
 #include "common/units.h"
 
 namespace halite::app {
 namespace {
-
-constexpr SettingRange kAny = {0, std::numeric_limits<std::int64_t>::max()};
-constexpr SettingRange kAtLeastOne = {1, std::numeric_limits<std::int64_t>::max()};
 
 // OpenTSDB's limits by metric.
 void declare_fetch_limits(Config& config, query::FetchLimitOptions& fetch) {

@@ -10,7 +10,7 @@
 namespace halite::app {
 namespace {
 
-using Points = std::vector<ingest::Writer::SelfPoint>;
+using SelfPoints = std::vector<ingest::Writer::SelfPoint>;
 
 // Above it, a double cannot represent every integer.
 constexpr double kExactIntegerMax = 9007199254740992.0;
@@ -45,7 +45,8 @@ std::vector<Tag> tags_of(const prometheus::ClientMetric& metric, const std::stri
   return tags;
 }
 
-void add(Points& points, std::string metric, std::vector<Tag> tags, TimestampMs now, double value) {
+void add_self_point(SelfPoints& points, std::string metric, std::vector<Tag> tags, TimestampMs now,
+                    double value) {
   if (!std::isfinite(value)) return;
   ingest::Writer::SelfPoint point;
   point.series = {std::move(metric), std::move(tags)};
@@ -61,28 +62,29 @@ void add(Points& points, std::string metric, std::vector<Tag> tags, TimestampMs 
 
 }  // namespace
 
-Points self_metric_points(const std::vector<prometheus::MetricFamily>& families,
-                          const std::string& host, TimestampMs now) {
-  Points points;
+SelfPoints self_metric_points(const std::vector<prometheus::MetricFamily>& families,
+                              const std::string& host, TimestampMs now) {
+  SelfPoints points;
   for (const prometheus::MetricFamily& family : families) {
     const std::string name = metric_name(family.name);
     for (const prometheus::ClientMetric& metric : family.metric) {
       std::vector<Tag> tags = tags_of(metric, host);
       switch (family.type) {
         case prometheus::MetricType::Counter:
-          add(points, name, std::move(tags), now, metric.counter.value);
+          add_self_point(points, name, std::move(tags), now, metric.counter.value);
           break;
         case prometheus::MetricType::Gauge:
-          add(points, name, std::move(tags), now, metric.gauge.value);
+          add_self_point(points, name, std::move(tags), now, metric.gauge.value);
           break;
         case prometheus::MetricType::Histogram:
-          add(points, name + ".count", tags, now,
-              static_cast<double>(metric.histogram.sample_count));
-          add(points, name + ".sum", std::move(tags), now, metric.histogram.sample_sum);
+          add_self_point(points, name + ".count", tags, now,
+                         static_cast<double>(metric.histogram.sample_count));
+          add_self_point(points, name + ".sum", std::move(tags), now, metric.histogram.sample_sum);
           break;
         case prometheus::MetricType::Summary:
-          add(points, name + ".count", tags, now, static_cast<double>(metric.summary.sample_count));
-          add(points, name + ".sum", std::move(tags), now, metric.summary.sample_sum);
+          add_self_point(points, name + ".count", tags, now,
+                         static_cast<double>(metric.summary.sample_count));
+          add_self_point(points, name + ".sum", std::move(tags), now, metric.summary.sample_sum);
           break;
         case prometheus::MetricType::Untyped:
           break;

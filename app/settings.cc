@@ -1,9 +1,9 @@
 // Declares all settings. The options structs hold the defaults; this file holds the descriptions.
 //
 // Over 400 lines because the settings are in one list.
-#include <limits>
 
 #include "app/options.h"
+#include "app/setting_ranges.h"
 #include "common/units.h"
 
 namespace halite::app {
@@ -12,8 +12,6 @@ namespace {
 constexpr std::int64_t kMinuteMs = 60'000;
 // A query opens one scan for each salt, all at once.
 constexpr std::int64_t kSaltBucketsMax = 65'536;
-constexpr SettingRange kAny = {0, std::numeric_limits<std::int64_t>::max()};
-constexpr SettingRange kAtLeastOne = {1, std::numeric_limits<std::int64_t>::max()};
 
 void declare_process(Config& config, Options& options) {
   config.text("listen", options.listen,

@@ -21,10 +21,10 @@ namespace {
 
 namespace json = boost::json;
 
-using Points = std::map<std::int64_t, json::value>;  // by time
+using PointsByTime = std::map<std::int64_t, json::value>;
 // "metric {tag=value, ...}", and a number among equal names.
 using Key = std::pair<std::string, std::size_t>;
-using Series = std::map<Key, Points>;
+using Series = std::map<Key, PointsByTime>;
 
 std::string text_of(const json::value& value) {
   return value.is_string() ? std::string(value.as_string()) : json::serialize(value);
@@ -58,8 +58,8 @@ std::optional<std::int64_t> time_of(std::string_view text) {
 }
 
 // Parses an object by time, or with `arrays` a list of pairs.
-Result<Points> points_of(const json::object& series, std::string_view side) {
-  Points points;
+Result<PointsByTime> points_of(const json::object& series, std::string_view side) {
+  PointsByTime points;
   const auto odd = [side](const json::value& what) {
     return fail(Errc::kInvalidArgument, fmt::format("{} returned invalid points: {}", side,
                                                     json::serialize(what).substr(0, 100)));
@@ -100,7 +100,7 @@ Result<Series> series_of(std::string_view answer, std::string_view side) {
     if (series == nullptr || !series->contains("metric") || !series->contains("dps")) {
       continue;  // statistics
     }
-    TRY(Points points, points_of(*series, side));
+    TRY(PointsByTime points, points_of(*series, side));
     std::string name = name_of(*series);
     const std::size_t which = seen[name]++;
     found.emplace(Key(std::move(name), which), std::move(points));
@@ -120,16 +120,16 @@ bool same_value(const json::value& a, const json::value& b, double tolerance) {
   return x == y || std::abs(x - y) <= tolerance * std::max(std::abs(x), std::abs(y));
 }
 
-class Report {
+class DifferenceLines {
  public:
-  explicit Report(const CompareRules& rules) : rules_(rules) {}
+  explicit DifferenceLines(const CompareRules& rules) : rules_(rules) {}
 
   void only(std::string_view side, const Key& key, std::size_t points) {
     if (!begin_series()) return;
     lines_.push_back(fmt::format("only {} returned {}: {} points", side, name(key), points));
   }
 
-  void both(const Key& key, const Points& opentsdb, const Points& halite) {
+  void both(const Key& key, const PointsByTime& opentsdb, const PointsByTime& halite) {
     std::map<std::int64_t, std::pair<std::string, std::string>> odd;
     for (const auto& [time, value] : opentsdb) {
       const auto other = halite.find(time);
@@ -182,7 +182,7 @@ Result<std::vector<std::string>> differences(std::string_view opentsdb, std::str
                                              const CompareRules& rules) {
   TRY(const Series theirs, series_of(opentsdb, "opentsdb"));
   TRY(const Series ours, series_of(halite, "halite"));
-  Report report(rules);
+  DifferenceLines report(rules);
   for (const auto& [key, points] : theirs) {
     const auto other = ours.find(key);
     if (other == ours.end()) {
