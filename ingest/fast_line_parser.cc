@@ -3,13 +3,12 @@
 #include <cstring>
 
 #include "common/ascii.h"
+#include "ingest/line_words.h"
 #include "ingest/number_text.h"
 #include "ingest/point_rules.h"
 
 namespace halite::ingest {
 namespace {
-
-constexpr std::string_view kVerb = "put ";
 
 bool begins_with(const char* at, const char* end, std::string_view wanted) {
   return static_cast<std::size_t>(end - at) >= wanted.size() &&
@@ -63,8 +62,8 @@ std::size_t FastLineParser::take(std::string_view text, std::size_t line_bytes_m
   if (expected == nullptr || expected->grammar != KeyGrammar::kPutLine) return 0;
   const char* at = text.data();
   const char* const end = at + text.size();
-  if (!begins_with(at, end, kVerb)) return 0;
-  at += kVerb.size();
+  if (!begins_with(at, end, kPutVerb)) return 0;
+  at += kPutVerb.size();
   const std::string_view metric = expected->metric();
   if (!begins_with(at, end, metric)) return 0;
   at += metric.size();

@@ -17,7 +17,7 @@
 namespace halite::ingest {
 namespace {
 
-constexpr std::size_t kWordsMin = 5;
+constexpr std::size_t kHistogramWordsMin = 5;
 
 // Like Java's parseInt and parseLong.
 template <class Integer>
@@ -64,9 +64,9 @@ Refused late(Refused why) {
   return why;
 }
 
-std::expected<NamedHistogram, Refused> parse_words(const std::vector<std::string_view>& words,
-                                                   const HistogramRules& rules) {
-  if (words.size() < kWordsMin) {
+std::expected<NamedHistogram, Refused> parse_histogram_words(
+    const std::vector<std::string_view>& words, const HistogramRules& rules) {
+  if (words.size() < kHistogramWordsMin) {
     return illegal(fmt::format("not enough arguments (need least 5, got {})", words.size() - 1));
   }
   if (words[1].empty()) return illegal("empty metric name");
@@ -104,7 +104,7 @@ std::expected<NamedHistogram, Refused> parse_words(const std::vector<std::string
 std::expected<NamedHistogram, Refused> parse_histogram_line(std::string_view line,
                                                             const HistogramRules& rules) {
   return parse_line_words(line, [&rules](const std::vector<std::string_view>& words) {
-    return parse_words(words, rules);
+    return parse_histogram_words(words, rules);
   });
 }
 

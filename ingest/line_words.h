@@ -16,6 +16,9 @@
 
 namespace halite::ingest {
 
+// How a line with a point begins.
+inline constexpr std::string_view kPutVerb = "put ";
+
 [[nodiscard]] std::string_view without_return(std::string_view line);
 
 // Removes a word and the next blank. Returns nullopt if there is no blank.

@@ -14,8 +14,6 @@
 namespace halite::ingest {
 namespace {
 
-constexpr std::string_view kVerb = "put ";
-
 // A timestamp of up to 13 digits; parse_put_line() handles all others.
 bool timestamp_fast(std::string_view word, std::int64_t& timestamp) {
   if (word.empty() || word.size() > 13) return false;
@@ -48,7 +46,7 @@ struct Words {
 };
 
 std::expected<Words, Refused> split_words(std::string_view line) {
-  std::string_view rest = line.substr(std::min(kVerb.size(), line.size()));
+  std::string_view rest = line.substr(std::min(kPutVerb.size(), line.size()));
   const auto metric = take_word(rest);
   const auto timestamp = metric ? take_word(rest) : std::nullopt;
   const auto value = timestamp ? take_word(rest) : std::nullopt;
@@ -61,7 +59,7 @@ std::expected<Words, Refused> split_words(std::string_view line) {
 }
 
 // `words` are UTF-8.
-std::expected<NamedPoint, Refused> parse_words(const Words& words, const PointRules& rules) {
+std::expected<NamedPoint, Refused> parse_put_words(const Words& words, const PointRules& rules) {
   if (words.metric.empty()) return illegal("empty metric name");
   const auto timestamp = parse_line_timestamp(words.timestamp);
   if (!timestamp) return refuse(RefusalReason::kInvalidValue, timestamp.error());
@@ -85,8 +83,8 @@ std::expected<SeriesName, Refused> parse_series(std::string_view metric, std::st
 
 bool split_put_line(std::string_view line, PutPieces& pieces) {
   line = without_return(line);
-  if (!line.starts_with(kVerb)) return false;
-  std::string_view rest = line.substr(kVerb.size());
+  if (!line.starts_with(kPutVerb)) return false;
+  std::string_view rest = line.substr(kPutVerb.size());
   const auto metric = take_word(rest);
   if (!metric || metric->empty()) return false;
   const auto timestamp_word = take_word(rest);
@@ -109,7 +107,7 @@ std::expected<NamedPoint, Refused> parse_put_line(std::string_view line, const P
   const std::string text = latin1 ? latin1_to_utf8(line) : std::string();
   const auto words = split_words(latin1 ? std::string_view(text) : line);
   if (!words) return std::unexpected(words.error());
-  return parse_words(*words, rules);
+  return parse_put_words(*words, rules);
 }
 
 std::expected<SeriesName, Refused> parse_put_series(std::string_view metric, std::string_view tags,

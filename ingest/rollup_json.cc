@@ -12,8 +12,8 @@ namespace {
 
 bool missing(const std::optional<std::string>& text) { return !text || text->empty(); }
 
-void append_field(std::string& json, std::string_view name,
-                  const std::optional<std::string>& value) {
+void append_optional_text(std::string& json, std::string_view name,
+                          const std::optional<std::string>& value) {
   if (!value) return;
   json += ',';
   append_json_string(json, name);
@@ -26,9 +26,9 @@ void append_field(std::string& json, std::string_view name,
 std::string echo_sent_rollup(const SentRollupPoint& sent) {
   std::string json = echo_sent_point(sent.point);
   json.pop_back();  // the closing brace; a point always has a timestamp
-  append_field(json, "interval", sent.interval);
-  append_field(json, "aggregator", sent.aggregator);
-  append_field(json, "groupByAggregator", sent.group_aggregator);
+  append_optional_text(json, "interval", sent.interval);
+  append_optional_text(json, "aggregator", sent.aggregator);
+  append_optional_text(json, "groupByAggregator", sent.group_aggregator);
   json += '}';
   return json;
 }

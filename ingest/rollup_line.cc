@@ -12,7 +12,7 @@
 namespace halite::ingest {
 namespace {
 
-constexpr std::size_t kWordsMin = 6;
+constexpr std::size_t kRollupWordsMin = 6;
 
 // The text between the first colons, split as in Java: nothing after the last one counts.
 std::expected<void, Refused> read_aggregators(std::string_view word, SentRollup& sent) {
@@ -36,9 +36,9 @@ std::expected<void, Refused> read_aggregators(std::string_view word, SentRollup&
   return {};
 }
 
-std::expected<NamedRollup, Refused> parse_words(const std::vector<std::string_view>& words,
-                                                const RollupRules& rules) {
-  if (words.size() < kWordsMin) {
+std::expected<NamedRollup, Refused> parse_rollup_words(const std::vector<std::string_view>& words,
+                                                       const RollupRules& rules) {
+  if (words.size() < kRollupWordsMin) {
     return illegal(fmt::format("not enough arguments (need least 7, got {})", words.size() - 1));
   }
   SentRollup sent;
@@ -50,7 +50,7 @@ std::expected<NamedRollup, Refused> parse_words(const std::vector<std::string_vi
   if (*timestamp <= 0) return illegal(fmt::format("invalid timestamp: {}", *timestamp));
   sent.timestamp = *timestamp;
   if (words[4].empty()) return illegal("empty value");
-  for (std::size_t i = kWordsMin - 1; i < words.size(); ++i) {
+  for (std::size_t i = kRollupWordsMin - 1; i < words.size(); ++i) {
     if (words[i].empty()) continue;
     if (auto added = add_tag(sent.tags, words[i]); !added) return std::unexpected(added.error());
   }
@@ -65,7 +65,7 @@ std::expected<NamedRollup, Refused> parse_words(const std::vector<std::string_vi
 std::expected<NamedRollup, Refused> parse_rollup_line(std::string_view line,
                                                       const RollupRules& rules) {
   return parse_line_words(line, [&rules](const std::vector<std::string_view>& words) {
-    return parse_words(words, rules);
+    return parse_rollup_words(words, rules);
   });
 }
 

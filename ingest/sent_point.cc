@@ -15,7 +15,7 @@ namespace {
 
 namespace ondemand = simdjson::ondemand;
 
-void append_field(std::string& json, std::string_view name) {
+void append_field_name(std::string& json, std::string_view name) {
   if (json.size() > 1) json += ',';
   append_json_string(json, name);
   json += ':';
@@ -26,17 +26,17 @@ void append_field(std::string& json, std::string_view name) {
 std::string echo_sent_point(const SentPoint& point) {
   std::string json = "{";
   if (point.metric) {
-    append_field(json, "metric");
+    append_field_name(json, "metric");
     append_json_string(json, *point.metric);
   }
-  append_field(json, "timestamp");
+  append_field_name(json, "timestamp");
   json += fmt::format("{}", point.timestamp);
   if (point.value) {
-    append_field(json, "value");
+    append_field_name(json, "value");
     append_json_string(json, *point.value);
   }
   if (point.tags) {
-    append_field(json, "tags");
+    append_field_name(json, "tags");
     json += '{';
     for (bool first = true; const TagEntry* tag : point.tags->in_java_order()) {
       if (!first) json += ',';
@@ -52,7 +52,7 @@ std::string echo_sent_point(const SentPoint& point) {
     json += '}';
   }
   if (point.tsuid) {
-    append_field(json, "tsuid");
+    append_field_name(json, "tsuid");
     append_json_string(json, *point.tsuid);
   }
   json += '}';
