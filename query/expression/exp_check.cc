@@ -11,15 +11,12 @@
 #include "query/parse/aggregator.h"
 #include "query/parse/downsample_spec.h"
 #include "query/parse/question_check.h"
+#include "query/parse/refuse.h"
 #include "query/parse/time.h"
 #include "query/question.h"
 
 namespace halite::query {
 namespace {
-
-std::unexpected<Error> refuse(std::string message) {
-  return fail(Errc::kInternal, std::move(message));
-}
 
 // OpenTSDB's message has no reason; the details contain it.
 std::unexpected<Error> refuse_time(std::string_view reason) {
@@ -73,21 +70,22 @@ Result<std::set<std::string>> collect_ids(const ExpQuestion& question) {
   std::set<std::string> ids;
   for (const ExpMetric& metric : question.metrics) {
     if (!ids.insert(metric.id).second) {
-      return refuse(fmt::format("duplicated metric id: {}", metric.id));
+      return refuse_as_internal(fmt::format("duplicated metric id: {}", metric.id));
     }
   }
   std::set<std::string> filter_ids;
   if (question.filters) {
     for (const ExpFilter& filter : *question.filters) {
       if (!filter_ids.insert(filter.id).second) {
-        return refuse(fmt::format("duplicated filter id: {}", filter.id));
+        return refuse_as_internal(fmt::format("duplicated filter id: {}", filter.id));
       }
     }
   }
   if (!question.expressions) return ids;
   for (const ExpExpression& expression : *question.expressions) {
     if (!ids.insert(expression.id).second) {
-      return refuse(fmt::format("Duplicated variable or expression id: {}", expression.id));
+      return refuse_as_internal(
+          fmt::format("Duplicated variable or expression id: {}", expression.id));
     }
   }
   return ids;
@@ -99,7 +97,7 @@ Result<void> check_filter_references(const ExpQuestion& question) {
     if (metric.filter.empty()) continue;
     if (std::ranges::find(*question.filters, metric.filter, &ExpFilter::id) ==
         question.filters->end()) {
-      return refuse(
+      return refuse_as_internal(
           fmt::format("unrecognized filter id {} in metric {}", metric.filter, metric.id));
     }
   }
@@ -109,13 +107,13 @@ Result<void> check_filter_references(const ExpQuestion& question) {
 Result<void> check_parts(const ExpQuestion& question, const ParseContext& context) {
   for (std::size_t i = 0; i < question.metrics.size(); ++i) {
     if (!is_valid(question.metrics[i], context)) {
-      return refuse(fmt::format("Invalid metric at index {}", i));
+      return refuse_as_internal(fmt::format("Invalid metric at index {}", i));
     }
   }
   if (question.filters) {
     for (std::size_t i = 0; i < question.filters->size(); ++i) {
       if (!is_valid_id((*question.filters)[i].id)) {
-        return refuse(fmt::format("Invalid filter at index {}", i));
+        return refuse_as_internal(fmt::format("Invalid filter at index {}", i));
       }
     }
   }
@@ -128,7 +126,7 @@ Result<void> parse_expressions(ExpQuestion& question, const ExpressionLimits& li
   for (std::size_t i = 0; i < question.expressions->size(); ++i) {
     ExpExpression& expression = (*question.expressions)[i];
     if (!is_valid_id(expression.id) || expression.text.empty()) {
-      return refuse(fmt::format("Invalid expression at index {}", i));
+      return refuse_as_internal(fmt::format("Invalid expression at index {}", i));
     }
     auto parsed = parse_expression(expression.text, limits);
     if (!parsed) {
@@ -146,7 +144,8 @@ Result<void> check_variables(const ExpQuestion& question, const std::set<std::st
   for (const ExpExpression& expression : *question.expressions) {
     for (const std::string& variable : expression.expression.variables) {
       if (ids.contains(variable)) continue;
-      return refuse(fmt::format("Expression [{}] was missing input {}", expression.text, variable));
+      return refuse_as_internal(
+          fmt::format("Expression [{}] was missing input {}", expression.text, variable));
     }
   }
   return {};
@@ -163,7 +162,7 @@ Result<DraftSubQuestion> sub_question(const ExpQuestion& question, const ExpMetr
   }
   if (metric.filter.empty()) return sub;
   if (!question.filters || question.filters->empty()) {
-    return refuse(fmt::format("No filter defined: {}", metric.filter));
+    return refuse_as_internal(fmt::format("No filter defined: {}", metric.filter));
   }
   const auto filter = std::ranges::find(*question.filters, metric.filter, &ExpFilter::id);
   sub.question.filters = filter->tags;
@@ -187,7 +186,7 @@ Result<void> make_question(ExpQuestion& question, const ParseContext& context) {
   if (question.expressions) {
     for (const ExpExpression& expression : *question.expressions) {
       if (!expression.expression.variables.empty()) continue;
-      return refuse("The expression didn't appear to have any variables");
+      return refuse_as_internal("The expression didn't appear to have any variables");
     }
   }
   auto checked = check_question(std::move(draft), context);
@@ -204,7 +203,7 @@ Result<void> make_question(ExpQuestion& question, const ParseContext& context) {
 Result<void> check_exp_question(ExpQuestion& question, const ParseContext& context,
                                 const ExpLimits& limits) {
   TRY_VOID(check_time(question.time, context));
-  if (question.metrics.empty()) return refuse("missing or empty metrics");
+  if (question.metrics.empty()) return refuse_as_internal("missing or empty metrics");
   if (question.expressions && question.expressions->size() > limits.expressions_max) {
     return fail(Errc::kTooLarge, fmt::format("The query has {} expressions, at most {} are "
                                              "allowed; split it or raise query.expressions_max",

@@ -12,6 +12,7 @@
 #include "query/expression/exp_check.h"
 #include "query/parse/filter_text.h"
 #include "query/parse/json_text.h"
+#include "query/parse/refuse.h"
 
 namespace halite::query {
 namespace {
@@ -19,10 +20,8 @@ namespace {
 using simdjson::dom::element;
 
 // OpenTSDB answers 500 with a message of its JSON library.
-std::unexpected<Error> refuse(std::string why) { return fail(Errc::kInternal, std::move(why)); }
-
 std::unexpected<Error> refuse_type(std::string_view field, std::string_view wanted) {
-  return refuse(fmt::format("bad value of \"{}\": expected {}", field, wanted));
+  return refuse_as_internal(fmt::format("bad value of \"{}\": expected {}", field, wanted));
 }
 
 Result<std::string> read_text(std::string_view field, element value) {
@@ -91,7 +90,7 @@ Result<std::optional<NumericFill>> read_fill(std::string_view field, element val
                                       : FillPolicy::kNone;
     fill->value = std::numeric_limits<double>::quiet_NaN();
   } else {
-    return refuse(fmt::format("Unrecognized fill policy: {}", policy));
+    return refuse_as_internal(fmt::format("Unrecognized fill policy: {}", policy));
   }
   return fill;
 }
@@ -152,7 +151,9 @@ Result<Filter> read_tag(element value, const ParseContext& context) {
   }
   auto filter = make_filter(type, key, pattern, group_by, context.regexp_bytes_max);
   // An invalid regular expression is the client's mistake; OpenTSDB reports all else as internal.
-  if (!filter && (type != "regexp" || pattern.empty())) return refuse(filter.error().message);
+  if (!filter && (type != "regexp" || pattern.empty())) {
+    return refuse_as_internal(filter.error().message);
+  }
   return filter;
 }
 
@@ -200,7 +201,7 @@ Result<JoinSpec> read_join(element value) {
     if (name == "operator") {
       TRY(const std::string op, read_text(name, part));
       if (op != "union" && op != "intersection") {
-        return refuse(fmt::format("Unrecognized set operator: {}", op));
+        return refuse_as_internal(fmt::format("Unrecognized set operator: {}", op));
       }
       join.op = op == "union" ? JoinOperator::kUnion : JoinOperator::kIntersection;
     } else if (name == "useQueryTags") {
@@ -241,7 +242,7 @@ Result<ExpOutput> read_output(element value) {
 }
 
 Result<ExpQuestion> read_question(element root, const ParseContext& context) {
-  if (!root.is_object()) return refuse("expected an object");
+  if (!root.is_object()) return refuse_as_internal("expected an object");
   ExpQuestion question;
   bool time_given = false;
   for (const auto [name, part] : fields_of(root)) {
@@ -263,7 +264,7 @@ Result<ExpQuestion> read_question(element root, const ParseContext& context) {
       TRY(question.outputs, read_list<ExpOutput>(name, part, read_output));
     }
   }
-  if (!time_given) return refuse("missing time");
+  if (!time_given) return refuse_as_internal("missing time");
   return question;
 }
 
@@ -271,11 +272,11 @@ Result<ExpQuestion> read_question(element root, const ParseContext& context) {
 
 Result<ExpQuestion> parse_exp_question(std::string_view body, const ParseContext& context,
                                        const ExpLimits& limits) {
-  if (body.empty()) return refuse("Incoming data was null or empty");
+  if (body.empty()) return refuse_as_internal("Incoming data was null or empty");
   simdjson::dom::parser parser;
   element root;
   if (const auto error = parse_body(parser, body, context.json_depth_max).get(root)) {
-    return refuse(simdjson::error_message(error));
+    return refuse_as_internal(simdjson::error_message(error));
   }
   TRY(ExpQuestion question, read_question(root, context));
   TRY_VOID(check_exp_question(question, context, limits));

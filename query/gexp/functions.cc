@@ -10,14 +10,12 @@
 
 #include <fmt/format.h>
 
+#include "query/parse/refuse.h"
+
 namespace halite::query {
 namespace {
 
 using Texts = std::span<const std::string>;
-
-std::unexpected<Error> refuse(std::string message) {
-  return fail(Errc::kInvalidArgument, std::move(message));
-}
 
 double number(const AnswerSeries& series, std::size_t i) {
   return series.floats[i] ? as_double(series.values[i])

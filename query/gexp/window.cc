@@ -12,15 +12,12 @@
 
 #include "common/ascii.h"
 #include "query/gexp/functions.h"
+#include "query/parse/refuse.h"
 #include "query/parse/text.h"
 #include "query/parse/time.h"
 
 namespace halite::query {
 namespace {
-
-std::unexpected<Error> refuse(std::string message) {
-  return fail(Errc::kInvalidArgument, std::move(message));
-}
 
 constexpr std::string_view kBadWindow =
     "Moving average window must be an integer greater than zero";

@@ -4,13 +4,12 @@
 #include <cmath>
 #include <limits>
 
+#include "query/operators/limits_of_double.h"
+
 namespace halite::query {
 namespace {
 
 using enum AggregatorKind;
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // Integer arithmetic that wraps, as Java's does.
 std::int64_t wrap_add(std::int64_t a, std::int64_t b) {

@@ -5,14 +5,12 @@
 #include <limits>
 
 #include "query/operators/accumulator.h"
+#include "query/operators/limits_of_double.h"
 
 namespace halite::query {
 namespace {
 
 using enum AggregatorKind;
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // Positions aggregated together: their totals fit in the first-level cache.
 constexpr std::size_t kPlaces = 512;
@@ -28,13 +26,13 @@ void add_columns(std::span<const ValueBits* const> columns, std::size_t from, st
 }
 
 // Sums that wrap, as the aggregator's integer arithmetic does.
-std::uint64_t wrap_add(std::uint64_t total, ValueBits value) { return total + value; }
+std::uint64_t add_bits(std::uint64_t total, ValueBits value) { return total + value; }
 
 bool sums_integers(const Aggregator& aggregator, std::span<const ValueBits* const> columns,
                    std::size_t from, std::size_t count, std::vector<ValueBits>& out) {
   if (aggregator.kind != kSum && aggregator.kind != kAvg) return false;
   std::vector<std::uint64_t> totals;
-  add_columns<std::uint64_t>(columns, from, count, totals, 0, wrap_add);
+  add_columns<std::uint64_t>(columns, from, count, totals, 0, add_bits);
   const auto members = static_cast<std::int64_t>(columns.size());
   for (const std::uint64_t total : totals) {
     out.push_back(aggregator.kind == kSum ? total : integer_bits(as_integer(total) / members));

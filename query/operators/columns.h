@@ -10,6 +10,11 @@
 
 namespace halite::query {
 
+// The value as a double, whatever its type.
+[[nodiscard]] inline double number_of(ValueBits value, bool is_float) {
+  return is_float ? as_double(value) : static_cast<double>(as_integer(value));
+}
+
 struct PointColumns {
   std::vector<TimestampMs> times;  // strictly ascending
   std::vector<ValueBits> values;
@@ -53,10 +58,7 @@ struct PointColumns {
     floats.erase(floats.begin(), floats.begin() + n);
   }
 
-  // The value as a double, whatever its type.
-  [[nodiscard]] double number(std::size_t i) const {
-    return floats[i] != 0 ? as_double(values[i]) : static_cast<double>(as_integer(values[i]));
-  }
+  [[nodiscard]] double number(std::size_t i) const { return number_of(values[i], floats[i] != 0); }
 };
 
 }  // namespace halite::query

@@ -2,13 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+
+#include "query/operators/limits_of_double.h"
 
 namespace halite::query {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 // The aggregate of one bucket, equal to DoubleAccumulator's.
 template <AggregatorKind kKind>

@@ -9,11 +9,7 @@
 namespace halite::query {
 namespace {
 
-constexpr TimestampMs kNever = std::numeric_limits<TimestampMs>::max();
-
-double number(const MergePoint& point) {
-  return point.is_float ? as_double(point.value) : static_cast<double>(as_integer(point.value));
-}
+double point_number(const MergePoint& point) { return number_of(point.value, point.is_float); }
 
 // y0 + (t - x0) * (y1 - y0) / (x1 - x0) in 64 bits that wrap; the division truncates.
 std::int64_t line_at(const MergePoint& from, const MergePoint& to, TimestampMs time) {
@@ -140,11 +136,12 @@ std::int64_t GroupMerge::integer_at(const GroupSlot& slot, TimestampMs time) con
 }
 
 double GroupMerge::double_at(const GroupSlot& slot, TimestampMs time) const {
-  const double value = number(slot.current);
+  const double value = point_number(slot.current);
   if (slot.current.time == time || plan_->rate) return value;
   switch (plan_->aggregator->interpolation) {
     case Interpolation::kLinear:
-      return value + static_cast<double>(time - slot.current.time) * (number(slot.next) - value) /
+      return value + static_cast<double>(time - slot.current.time) *
+                         (point_number(slot.next) - value) /
                          static_cast<double>(slot.next.time - slot.current.time);
     case Interpolation::kZero:
       return 0;

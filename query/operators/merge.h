@@ -12,6 +12,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -27,6 +28,9 @@ struct Series;
 }
 
 namespace halite::query {
+
+// The time of a point that never comes.
+inline constexpr TimestampMs kNever = std::numeric_limits<TimestampMs>::max();
 
 struct MergePoint {
   TimestampMs time = 0;

@@ -12,7 +12,6 @@
 namespace halite::query {
 namespace {
 
-constexpr TimestampMs kNever = std::numeric_limits<TimestampMs>::max();
 constexpr std::size_t kRunMin = 4;
 constexpr std::size_t kRunValuesMax = 1 << 22;  // of all members, between two checks
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "common/ascii.h"
+#include "query/parse/refuse.h"
 #include "query/parse/text.h"
 
 namespace halite::query {
@@ -20,10 +21,6 @@ constexpr std::array kTypes = {
     FilterType::kNotILiteralOr, FilterType::kWildcard,   FilterType::kIWildcard,
     FilterType::kRegexp,
 };
-
-std::unexpected<Error> refuse(std::string message) {
-  return fail(Errc::kInvalidArgument, std::move(message));
-}
 
 Result<Filter> checked(Filter filter, std::size_t regexp_bytes_max) {
   const auto matcher = storage::TagMatcher::compile(filter.filter, regexp_bytes_max);
@@ -46,7 +43,7 @@ Result<KeyValue> parse_pair(std::string_view text) {
 }
 
 // Reads a filter without a check of its pattern.
-Result<Filter> read_filter(std::string_view type, std::string_view key, std::string_view pattern,
+Result<Filter> make_filter(std::string_view type, std::string_view key, std::string_view pattern,
                            bool group_by) {
   if (type.empty()) return refuse("The filter type cannot be null or empty");
   if (key.empty()) return refuse("The tagk cannot be null or empty");
@@ -63,22 +60,22 @@ Result<Filter> read_filter(std::string_view type, std::string_view key, std::str
 Result<Filter> read_value(std::string_view key, std::string_view value, bool group_by) {
   if (key.empty()) return refuse("Tagk cannot be null or empty");
   if (value.empty()) return refuse("Filter cannot be null or empty");
-  if (value == "*") return read_filter("wildcard", key, value, group_by);
+  if (value == "*") return make_filter("wildcard", key, value, group_by);
   if (const std::size_t paren = value.find('('); paren != std::string_view::npos) {
     if (value.back() != ')') return refuse(fmt::format("Filter must end with a ')': {}", value));
-    return read_filter(to_lower(value.substr(0, paren)), key,
+    return make_filter(to_lower(value.substr(0, paren)), key,
                        value.substr(paren + 1, value.size() - paren - 2), group_by);
   }
-  if (!value.contains('*')) return read_filter("literal_or", key, value, group_by);
-  TRY(Filter filter, read_filter("iwildcard", key, value, group_by));
+  if (!value.contains('*')) return make_filter("literal_or", key, value, group_by);
+  TRY(Filter filter, make_filter("iwildcard", key, value, group_by));
   filter.bare_pattern = true;
   return filter;
 }
 
 // Reads a part of the braces; `what` names it in messages. An invalid regular expression is the
 // client's mistake; OpenTSDB reports all else as internal.
-Result<Filter> read_part(std::string_view what, std::string_view text, bool group_by,
-                         std::size_t regexp_bytes_max) {
+Result<Filter> read_braces_part(std::string_view what, std::string_view text, bool group_by,
+                                std::size_t regexp_bytes_max) {
   bool own_fault = false;
   const auto read = [&]() -> Result<Filter> {
     TRY(const KeyValue pair, parse_pair(text));
@@ -105,7 +102,7 @@ std::unexpected<Error> refuse_metric(std::string message) {
 
 Result<Filter> make_filter(std::string_view type, std::string_view key, std::string_view pattern,
                            bool group_by, std::size_t regexp_bytes_max) {
-  TRY(Filter filter, read_filter(type, key, pattern, group_by));
+  TRY(Filter filter, make_filter(type, key, pattern, group_by));
   return checked(std::move(filter), regexp_bytes_max);
 }
 
@@ -152,7 +149,7 @@ Result<MetricAndFilters> parse_metric(std::string_view text, std::size_t regexp_
     const std::string_view inside = text.substr(second + 1, text.size() - second - 2);
     for (const std::string_view part : split_outside(inside, ',')) {
       if (part.empty()) break;
-      TRY(Filter filter, read_part("filter", part, false, regexp_bytes_max));
+      TRY(Filter filter, read_braces_part("filter", part, false, regexp_bytes_max));
       parsed.filters.push_back(std::move(filter));
     }
   }
@@ -161,7 +158,7 @@ Result<MetricAndFilters> parse_metric(std::string_view text, std::size_t regexp_
       close > open ? text.substr(open + 1, close - open - 1) : std::string_view();
   for (const std::string_view part : split_outside(inside, ',')) {
     if (part.empty() && two_braces) break;
-    TRY(Filter filter, read_part("tag", part, true, regexp_bytes_max));
+    TRY(Filter filter, read_braces_part("tag", part, true, regexp_bytes_max));
     add_group_by(std::move(filter), parsed.filters);
   }
   return parsed;

@@ -10,15 +10,12 @@
 #include "common/java_double.h"
 #include "query/parse/aggregator.h"
 #include "query/parse/downsample_spec.h"
+#include "query/parse/refuse.h"
 #include "query/parse/text.h"
 #include "query/parse/time.h"
 
 namespace halite::query {
 namespace {
-
-std::unexpected<Error> refuse(std::string message) {
-  return fail(Errc::kInvalidArgument, std::move(message));
-}
 
 // The query as text, for the details of an error.
 std::string describe(const DraftQuestion& draft) {

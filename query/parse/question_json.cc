@@ -28,12 +28,12 @@ using simdjson::dom::element;
 using simdjson::dom::element_type;
 
 // The message for all errors in the body; the details contain the reason.
-std::unexpected<Error> refuse(std::string why) {
+std::unexpected<Error> refuse_json(std::string why) {
   return fail(Errc::kInvalidArgument, "Unable to parse the given JSON", std::move(why));
 }
 
 std::unexpected<Error> refuse_type(std::string_view field, std::string_view wanted) {
-  return refuse(fmt::format("bad value of \"{}\": expected {}", field, wanted));
+  return refuse_json(fmt::format("bad value of \"{}\": expected {}", field, wanted));
 }
 
 Result<std::string> read_text(std::string_view field, element value) {
@@ -118,7 +118,7 @@ Result<std::vector<float>> read_floats(std::string_view field, element value) {
 
 bool is_empty_array(element value) { return value.is_array() && items_of(value).size() == 0; }
 
-Result<Filter> read_filter(element value, const ParseContext& context) {
+Result<Filter> read_json_filter(element value, const ParseContext& context) {
   if (!value.is_object()) return refuse_type("filters", "an array of objects");
   std::string type;
   std::string key;
@@ -136,16 +136,16 @@ Result<Filter> read_filter(element value, const ParseContext& context) {
     }
   }
   auto filter = make_filter(type, key, pattern, group_by, context.regexp_bytes_max);
-  if (!filter) return refuse(std::move(filter).error().message);
+  if (!filter) return refuse_json(std::move(filter).error().message);
   return filter;
 }
 
-Result<std::vector<Filter>> read_filters(element value, const ParseContext& context) {
+Result<std::vector<Filter>> read_json_filters(element value, const ParseContext& context) {
   std::vector<Filter> filters;
   if (value.is_null()) return filters;
   if (!value.is_array()) return refuse_type("filters", "an array of objects");
   for (const element item : items_of(value)) {
-    TRY(Filter filter, read_filter(item, context));
+    TRY(Filter filter, read_json_filter(item, context));
     filters.push_back(std::move(filter));
   }
   return filters;
@@ -158,7 +158,7 @@ Result<std::vector<Filter>> read_tags(element value, const ParseContext& context
   for (const auto [key, field] : fields_of(value)) {
     TRY(const std::string text, read_text(key, field));
     auto filter = filter_from_value(key, text, true, context.regexp_bytes_max);
-    if (!filter) return refuse(std::move(filter).error().message);
+    if (!filter) return refuse_json(std::move(filter).error().message);
     add_group_by(*std::move(filter), filters);
   }
   return filters;
@@ -180,13 +180,13 @@ Result<RateSpec> read_rate_options(element value) {
     } else if (name == "dropResets") {
       TRY(rate.drop_resets, read_bool(name, field));
     } else {
-      return refuse(fmt::format("Unrecognized field \"{}\" in rateOptions", name));
+      return refuse_json(fmt::format("Unrecognized field \"{}\" in rateOptions", name));
     }
   }
   return rate;
 }
 
-Result<DraftSubQuestion> read_sub_question(element value, const ParseContext& context) {
+Result<DraftSubQuestion> read_json_sub_question(element value, const ParseContext& context) {
   if (!value.is_object()) return refuse_type("queries", "an array of objects");
   DraftSubQuestion sub;
   bool rate = false;
@@ -207,7 +207,7 @@ Result<DraftSubQuestion> read_sub_question(element value, const ParseContext& co
     } else if (name == "tags") {
       TRY(sub.question.filters, read_tags(field, context));
     } else if (name == "filters") {
-      TRY(sub.question.filters, read_filters(field, context));
+      TRY(sub.question.filters, read_json_filters(field, context));
     } else if (name == "explicitTags") {
       TRY(sub.question.explicit_tags, read_bool(name, field));
     } else if (name == "percentiles") {
@@ -255,7 +255,7 @@ Result<DraftQuestion> read_question(element root, const ParseContext& context) {
   const auto no_queries = fail(Errc::kInternal, "An internal null pointer exception was thrown",
                                "Missing \"queries\": expected an array of objects");
   if (root.is_null()) return no_queries;
-  if (!root.is_object()) return refuse("expected an object");
+  if (!root.is_object()) return refuse_json("expected an object");
   DraftQuestion draft;
   bool queries_given = false;
   for (const auto [name, field] : fields_of(root)) {
@@ -271,7 +271,7 @@ Result<DraftQuestion> read_question(element root, const ParseContext& context) {
       if (!queries_given) continue;
       if (!field.is_array()) return refuse_type(name, "an array of objects");
       for (const element item : items_of(field)) {
-        TRY(DraftSubQuestion sub, read_sub_question(item, context));
+        TRY(DraftSubQuestion sub, read_json_sub_question(item, context));
         TRY_VOID(add_sub_question(draft, std::move(sub), context));
       }
     } else {
@@ -289,7 +289,7 @@ Result<Question> parse_question_json(std::string_view body, const Parameters& pa
   simdjson::dom::parser parser;
   element root;
   if (const auto error = parse_body(parser, body, context.json_depth_max).get(root)) {
-    return refuse(simdjson::error_message(error));
+    return refuse_json(simdjson::error_message(error));
   }
   TRY(DraftQuestion draft, read_question(root, context));
   // The only URI parameter that applies with a body.

@@ -14,15 +14,12 @@
 #include "query/parse/parse_context.h"
 #include "query/parse/question_check.h"
 #include "query/parse/question_parse.h"
+#include "query/parse/refuse.h"
 #include "query/parse/text.h"
 #include "query/question.h"
 
 namespace halite::query {
 namespace {
-
-std::unexpected<Error> refuse(std::string message) {
-  return fail(Errc::kInvalidArgument, std::move(message));
-}
 
 // An error for which OpenTSDB answers 500 with `words`.
 std::unexpected<Error> mistake(std::string words, std::string reason) {
@@ -111,7 +108,7 @@ Result<std::vector<float>> parse_percentiles(std::string_view part) {
 }
 
 // Reads a part between the aggregator and the metric. Ignores unknown parts.
-Result<void> read_part(std::string_view part, DraftSubQuestion& sub) {
+Result<void> read_sub_question_part(std::string_view part, DraftSubQuestion& sub) {
   const std::string lower = to_lower(part);
   if (part.empty()) {
     return mistake(
@@ -137,8 +134,8 @@ Result<void> read_part(std::string_view part, DraftSubQuestion& sub) {
   return {};
 }
 
-Result<DraftSubQuestion> read_sub_question(std::string_view text, bool by_tsuid,
-                                           const ParseContext& context) {
+Result<DraftSubQuestion> read_uri_sub_question(std::string_view text, bool by_tsuid,
+                                               const ParseContext& context) {
   if (text.empty()) return refuse("The query string was empty");
   const auto parts = split_outside(text, ':');
   if (parts.size() < 2 || parts.size() > 5) {
@@ -154,7 +151,9 @@ Result<DraftSubQuestion> read_sub_question(std::string_view text, bool by_tsuid,
     sub.question.metric = std::move(parsed.metric);
     sub.question.filters = std::move(parsed.filters);
   }
-  for (std::size_t i = 1; i + 1 < parts.size(); ++i) TRY_VOID(read_part(parts[i], sub));
+  for (std::size_t i = 1; i + 1 < parts.size(); ++i) {
+    TRY_VOID(read_sub_question_part(parts[i], sub));
+  }
   return sub;
 }
 
@@ -184,7 +183,7 @@ Result<Question> parse_question_uri(const Parameters& parameters, const ParseCon
   for (const bool by_tsuid : {true, false}) {
     for (const auto& [key, value] : parameters) {
       if (key != (by_tsuid ? "tsuid" : "m")) continue;
-      TRY(DraftSubQuestion sub, read_sub_question(value, by_tsuid, context));
+      TRY(DraftSubQuestion sub, read_uri_sub_question(value, by_tsuid, context));
       TRY_VOID(add_sub_question(draft, std::move(sub), context));
     }
   }
