@@ -17,16 +17,9 @@ namespace halite::storage {
 namespace {
 
 constexpr std::size_t kBaseBytes = 4;
-// The first millisecond whose second does not fit four bytes.
-constexpr TimestampMs kTimeEndMs = (TimestampMs{1} << 32) * 1000;
-
 std::int64_t base_seconds(TimestampMs time) {
   const std::int64_t seconds = time / 1000;
   return seconds - seconds % kRowSeconds;
-}
-
-TimeRange clip(TimeRange range) {
-  return {std::max<TimestampMs>(range.begin, 0), std::min(range.end, kTimeEndMs)};
 }
 
 // The number of salts that this many bytes can distinguish, limited to 32 bits.
@@ -92,12 +85,12 @@ Bytes OpentsdbLayout::key_of(const RowId& row) const {
 }
 
 Bytes OpentsdbLayout::row_key(BytesView tsuid, TimestampMs time) const {
-  HALITE_CHECK(time >= 0 && time < kTimeEndMs, "a point is admitted before it is written");
+  HALITE_CHECK(time >= 0 && time < kRowTimeEndMs, "a point is admitted before it is written");
   return key(salt_of(tsuid), tsuid, base_seconds(time));
 }
 
 PointCell OpentsdbLayout::point_cell(TimestampMs time, ValueBits value, std::uint8_t flags) const {
-  HALITE_CHECK(time >= 0 && time < kTimeEndMs, "a point is admitted before it is written");
+  HALITE_CHECK(time >= 0 && time < kRowTimeEndMs, "a point is admitted before it is written");
   return compacted_cell(base_seconds(time) * 1000, {&time, 1}, {&value, 1}, {&flags, 1});
 }
 
@@ -105,7 +98,7 @@ std::int64_t OpentsdbLayout::bucket_span_ms() const { return kRowMs; }
 
 std::vector<BucketScan> OpentsdbLayout::metric_buckets(BytesView metric_uid, TimeRange range,
                                                        std::uint32_t salt, TimestampMs) const {
-  const TimeRange times = clip(range);
+  const TimeRange times = clip_to_row_times(range);
   if (times.begin >= times.end) return {};
   // The hour follows the metric in the key, so one scan returns each series' rows in time order.
   BucketScan scan;
@@ -117,7 +110,7 @@ std::vector<BucketScan> OpentsdbLayout::metric_buckets(BytesView metric_uid, Tim
 
 std::vector<BucketScan> OpentsdbLayout::series_buckets(BytesView tsuid, TimeRange range,
                                                        TimestampMs) const {
-  const TimeRange times = clip(range);
+  const TimeRange times = clip_to_row_times(range);
   if (times.begin >= times.end) return {};
   const std::uint32_t salt = salt_of(tsuid);
   const std::int64_t first = base_seconds(times.begin);
@@ -187,10 +180,10 @@ Result<void> OpentsdbLayout::decode(const RowId& row, std::span<const CellRef> c
 }
 
 Result<void> OpentsdbLayout::admit(TimestampMs time, TimestampMs) const {
-  if (time >= 0 && time < kTimeEndMs) return {};
+  if (time >= 0 && time < kRowTimeEndMs) return {};
   return fail(Errc::kInvalidArgument,
               fmt::format("timestamp {} is outside the range of OpenTSDB's row keys: 0 to {}", time,
-                          kTimeEndMs - 1));
+                          kRowTimeEndMs - 1));
 }
 
 }  // namespace halite::storage

@@ -13,12 +13,21 @@
 //   row_key, point_cell   require a time that admit() accepts.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 
 #include "storage/cells/layouts/row_layout.h"
 #include "storage/cells/layouts/table_parameters.h"
 
 namespace halite::storage {
+
+// The first millisecond whose second does not fit the four bytes of a row key.
+inline constexpr TimestampMs kRowTimeEndMs = (TimestampMs{1} << 32) * 1000;
+
+// The part of the range that row keys can hold; empty if there is none.
+[[nodiscard]] inline TimeRange clip_to_row_times(TimeRange range) {
+  return {std::max<TimestampMs>(range.begin, 0), std::min(range.end, kRowTimeEndMs)};
+}
 
 struct OpentsdbOptions {
   UidWidths widths;

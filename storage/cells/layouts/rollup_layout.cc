@@ -5,18 +5,10 @@
 #include <variant>
 
 #include "common/check.h"
+#include "storage/cells/layouts/opentsdb_layout.h"
 #include "storage/cells/layouts/point_merge.h"
 
 namespace halite::storage {
-namespace {
-
-constexpr TimestampMs kTimeEndMs = (TimestampMs{1} << 32) * 1000;
-
-TimeRange clip(TimeRange range) {
-  return {std::max<TimestampMs>(range.begin, 0), std::min(range.end, kTimeEndMs)};
-}
-
-}  // namespace
 
 Bytes RollupLayout::row_key(BytesView tsuid, TimestampMs time) const {
   return rows_->key_of({.salt = salt_of(tsuid),
@@ -36,7 +28,7 @@ std::int64_t RollupLayout::bucket_span_ms() const { return rollup_span_seconds(i
 
 std::vector<BucketScan> RollupLayout::metric_buckets(BytesView metric_uid, TimeRange range,
                                                      std::uint32_t salt, TimestampMs) const {
-  const TimeRange times = clip(range);
+  const TimeRange times = clip_to_row_times(range);
   if (times.begin >= times.end) return {};
   BucketScan scan;
   scan.times = times;
@@ -51,7 +43,7 @@ std::vector<BucketScan> RollupLayout::metric_buckets(BytesView metric_uid, TimeR
 
 std::vector<BucketScan> RollupLayout::series_buckets(BytesView tsuid, TimeRange range,
                                                      TimestampMs) const {
-  const TimeRange times = clip(range);
+  const TimeRange times = clip_to_row_times(range);
   if (times.begin >= times.end) return {};
   std::vector<BucketScan> scans;
   std::int64_t base = rollup_base(interval_, times.begin / 1000);

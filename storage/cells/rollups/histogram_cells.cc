@@ -16,7 +16,7 @@
 namespace halite::storage {
 namespace {
 
-constexpr Family kFamily = 0;
+constexpr Family kHistogramFamily = 0;
 constexpr std::size_t kBlockHistograms = 256;
 
 struct Found {
@@ -91,7 +91,7 @@ HistogramCells::HistogramCells(Dependencies dependencies, HistogramConfig config
     : dependencies_(std::move(dependencies)),
       config_(config),
       source_{.table = std::move(table),
-              .family = kFamily,
+              .family = kHistogramFamily,
               .layout = *dependencies_.rows,
               .registry = dependencies_.series,
               .options = dependencies_.scan,
@@ -116,7 +116,7 @@ Task<std::vector<Refusal>> HistogramCells::write(std::vector<HistogramWrite> his
     Bytes qualifier = histogram_qualifier(histogram.time, histogram.millis);
     slots.push_back({.slot_hash = place_hash(key, histogram.time),
                      .form = static_cast<std::uint8_t>(qualifier.size())});
-    rows[std::move(key)][histogram.time] = {.column = {kFamily, std::move(qualifier)},
+    rows[std::move(key)][histogram.time] = {.column = {kHistogramFamily, std::move(qualifier)},
                                             .value = std::move(histogram.value)};
   }
   // The write-ahead log does not contain these cells.

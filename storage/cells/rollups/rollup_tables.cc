@@ -18,7 +18,7 @@
 namespace halite::storage {
 namespace {
 
-constexpr Family kFamily = 0;
+constexpr Family kRollupFamily = 0;
 
 std::string own_table_of(const std::string& data_table) { return data_table + "-rollup"; }
 
@@ -89,7 +89,8 @@ struct RollupTables::Cells {
     Bytes cell_key = table + '\0' + row + cell.qualifier;
     const auto form = static_cast<std::uint8_t>(cell_key.back() & 0xF);
     cell_key.back() = static_cast<char>(cell_key.back() & 0xF0);
-    CellWrite write{.column = {kFamily, std::move(cell.qualifier)}, .value = std::move(cell.value)};
+    CellWrite write{.column = {kRollupFamily, std::move(cell.qualifier)},
+                    .value = std::move(cell.value)};
     if (const auto known = positions.find(cell_key); known != positions.end()) {
       const PutPosition& at = known->second;
       at.rows->writes[at.write].puts[at.put] = std::move(write);
@@ -153,7 +154,7 @@ const std::string& RollupTables::name_of(const RollupTableConfig* table,
 
 RowSource RollupTables::row_source(const std::string& name, const RowLayout& layout) const {
   return RowSource{.table = tables_.at(name),
-                   .family = kFamily,
+                   .family = kRollupFamily,
                    .layout = layout,
                    .registry = dependencies_.series,
                    .options = dependencies_.scan};

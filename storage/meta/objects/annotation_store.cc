@@ -13,7 +13,7 @@
 namespace halite::storage {
 namespace {
 
-constexpr Family kFamily = 0;
+constexpr Family kAnnotationFamily = 0;
 constexpr TimestampMs kTimeEnd = (TimestampMs{1} << 32) * 1000;  // the end of the times in row keys
 
 // Selects the rows of one series.
@@ -31,7 +31,7 @@ class SeriesRows final : public RowFilter {
   const Bytes tsuid_;
 };
 
-Result<Annotation> parse_stored(BytesView row, const Cell& cell) {
+Result<Annotation> parse_stored_annotation(BytesView row, const Cell& cell) {
   Result<Annotation> note = parse_annotation(cell.value);
   if (note) return note;
   return fail(Errc::kCorruption, fmt::format("the annotation in row {}, cell {}: {}", to_hex(row),
@@ -77,7 +77,7 @@ AnnotationStore::AnnotationStore(std::shared_ptr<Table> table,
 
 Task<std::optional<Bytes>> AnnotationStore::read(Bytes row, Bytes qualifier) {
   std::vector<RowRead> reads;
-  reads.push_back(RowRead{std::move(row), kFamily, {std::move(qualifier)}});
+  reads.push_back(RowRead{std::move(row), kAnnotationFamily, {std::move(qualifier)}});
   CO_TRY(std::vector<Row> rows, co_await table_->read(std::move(reads)));
   if (rows.empty() || rows.front().cells.empty()) co_return std::nullopt;
   co_return std::move(rows.front().cells.front().value);
@@ -92,7 +92,7 @@ Task<std::optional<Annotation>> AnnotationStore::get(Bytes tsuid, std::int64_t s
   CO_TRY(const AnnotationKey place, annotation_key(*layout_, tsuid, start_time));
   CO_TRY(std::optional<Bytes> value, co_await read(place.row, place.qualifier));
   if (!value) co_return std::nullopt;
-  CO_TRY(Annotation note, parse_stored(place.row, Cell{place.qualifier, *value, 0}));
+  CO_TRY(Annotation note, parse_stored_annotation(place.row, Cell{place.qualifier, *value, 0}));
   co_return std::optional<Annotation>(std::move(note));
 }
 
@@ -108,12 +108,13 @@ Task<Annotation> AnnotationStore::put(AnnotationEdit edit, bool replace) {
   const auto merge = [&](const std::optional<Bytes>& stored) -> Result<std::optional<Bytes>> {
     result = edit.note;
     if (stored) {
-      TRY(const Annotation before, parse_stored(place.row, Cell{place.qualifier, *stored, 0}));
+      TRY(const Annotation before,
+          parse_stored_annotation(place.row, Cell{place.qualifier, *stored, 0}));
       result = merged(edit, before, replace);
     }
     return stored_json(result);
   };
-  const Column column{kFamily, place.qualifier};
+  const Column column{kAnnotationFamily, place.qualifier};
   contents_ = TableContents::kMayHave;  // set before the write
   CO_TRY_VOID(co_await merge_put(*table_, place.row, column, merge));
   co_return std::move(result);
@@ -124,7 +125,7 @@ Task<void> AnnotationStore::remove(Bytes tsuid, std::int64_t start_time) {
   CO_TRY(const AnnotationKey place, annotation_key(*layout_, tsuid, start_time));
   std::vector<RowWrite> writes(1);
   writes[0].row = place.row;
-  writes[0].deletes.push_back(Column{kFamily, place.qualifier});
+  writes[0].deletes.push_back(Column{kAnnotationFamily, place.qualifier});
   co_return co_await table_->write(std::move(writes));
 }
 
@@ -132,7 +133,7 @@ Task<bool> AnnotationStore::known_empty() {
   if (!options_.exclusive || options_.among_points) co_return false;
   if (contents_ == TableContents::kUnknown) {
     ScanSpec spec;
-    spec.family = kFamily;
+    spec.family = kAnnotationFamily;
     spec.ranges.push_back(KeyRange{});
     const std::unique_ptr<Scanner> scanner = table_->scan(std::move(spec), {});
     CO_TRY(const std::vector<Row> rows, co_await scanner->next(ScanLimit{.rows_max = 1}));
@@ -147,7 +148,7 @@ Task<bool> AnnotationStore::known_empty() {
 Task<std::vector<AnnotationStore::Found>> AnnotationStore::scan(
     KeyRange rows, std::shared_ptr<const RowFilter> filter) {
   ScanSpec spec;
-  spec.family = kFamily;
+  spec.family = kAnnotationFamily;
   spec.ranges.push_back(std::move(rows));
   spec.qualifier_begin = Bytes(1, '\x01');
   spec.qualifier_end = Bytes(1, '\x02');
@@ -163,7 +164,7 @@ Task<std::vector<AnnotationStore::Found>> AnnotationStore::scan(
         if (found.size() >= options_.answer_max) {
           co_return std::unexpected(too_many_annotations(options_.answer_max));
         }
-        CO_TRY(Annotation note, parse_stored(row.key, cell));
+        CO_TRY(Annotation note, parse_stored_annotation(row.key, cell));
         found.push_back(Found{row.key, cell.qualifier, std::move(note)});
       }
     }
@@ -214,7 +215,7 @@ Task<std::uint64_t> AnnotationStore::remove(std::vector<Found> found, TimestampM
     if (time < begin || time > last) continue;
     RowWrite& write = writes[one.row];
     write.row = one.row;
-    write.deletes.push_back(Column{kFamily, one.qualifier});
+    write.deletes.push_back(Column{kAnnotationFamily, one.qualifier});
     ++count;
   }
   std::vector<RowWrite> list;
@@ -282,7 +283,7 @@ class AnnotationStore::NotedSeries final : public SeriesIterator {
 
 std::unique_ptr<SeriesIterator> AnnotationStore::series(const std::set<Bytes>& metric_uids) {
   ScanSpec spec;
-  spec.family = kFamily;
+  spec.family = kAnnotationFamily;
   spec.qualifier_begin = Bytes(1, '\x01');
   spec.qualifier_end = Bytes(1, '\x02');
   spec.keys_only = true;

@@ -9,14 +9,14 @@
 namespace halite::storage {
 namespace {
 
-constexpr Family kFamily = 0;
+constexpr Family kTsMetaFamily = 0;
 // Rows per read; the names' objects of these rows are read together.
 constexpr std::uint32_t kScanRows = 512;
 
-Column object_column() { return Column{kFamily, "ts_meta"}; }
-Column counter_column() { return Column{kFamily, "ts_ctr"}; }
+Column object_column() { return Column{kTsMetaFamily, "ts_meta"}; }
+Column counter_column() { return Column{kTsMetaFamily, "ts_ctr"}; }
 
-Result<TsMeta> parse_stored(BytesView row, const Bytes& cell) {
+Result<TsMeta> parse_stored_ts_meta(BytesView row, const Bytes& cell) {
   Result<TsMetaEdit> read = parse_ts_meta(cell);
   if (!read) {
     return fail(Errc::kCorruption,
@@ -35,7 +35,7 @@ class SomeRows final : public SeriesIterator {
     if (at_ == tsuids_.size()) co_return std::nullopt;
     std::vector<RowRead> reads;
     for (; at_ < tsuids_.size() && reads.size() < kScanRows; ++at_) {
-      reads.push_back(RowRead{std::move(tsuids_[at_]), kFamily, {}});
+      reads.push_back(RowRead{std::move(tsuids_[at_]), kTsMetaFamily, {}});
     }
     CO_TRY(std::vector<Row> rows, co_await table_->read(std::move(reads)));
     std::vector<Bytes> have;
@@ -76,7 +76,7 @@ Result<std::optional<TsMeta>> parse_row(const Row& row) {
   TimestampMs last = 0;
   for (const Cell& cell : row.cells) {
     if (cell.qualifier == object_column().qualifier) {
-      TRY(meta, parse_stored(row.key, cell.value));
+      TRY(meta, parse_stored_ts_meta(row.key, cell.value));
     } else if (cell.qualifier == counter_column().qualifier && cell.value.size() == 8) {
       points = static_cast<std::int64_t>(load_be<std::uint64_t>(cell.value.data()));
       last = cell.time;
@@ -109,8 +109,8 @@ TsMetaStore::TsMetaStore(std::shared_ptr<Table> table, UidMetaStore& names, UidW
 
 Task<std::optional<TsMeta>> TsMetaStore::read(Bytes tsuid) {
   std::vector<RowRead> reads;
-  reads.push_back(
-      RowRead{std::move(tsuid), kFamily, {counter_column().qualifier, object_column().qualifier}});
+  reads.push_back(RowRead{
+      std::move(tsuid), kTsMetaFamily, {counter_column().qualifier, object_column().qualifier}});
   CO_TRY(const std::vector<Row> rows, co_await table_->read(std::move(reads)));
   co_return parse_row(rows.front());
 }
@@ -148,7 +148,7 @@ Task<std::vector<TsMeta>> TsMetaStore::find(std::uint64_t metric_uid, std::vecto
   Bytes prefix;
   append_be_width(prefix, metric_uid, widths_.metric);
   ScanSpec spec;
-  spec.family = kFamily;
+  spec.family = kTsMetaFamily;
   spec.ranges.push_back(KeyRange{prefix, prefix_end(prefix)});
   const std::unique_ptr<Scanner> scanner = table_->scan(std::move(spec), {});
   std::vector<TsMeta> found;
@@ -179,7 +179,7 @@ Task<TsMeta> TsMetaStore::put(Bytes tsuid, TsMetaEdit edit, bool replace) {
   CO_TRY_VOID(co_await add_names(edit.meta, uids));
   const auto merge = [&](const std::optional<Bytes>& stored) -> Result<std::optional<Bytes>> {
     if (!stored) return fail(Errc::kInvalidArgument, "Requested TSMeta did not exist");
-    TRY(const TsMeta before, parse_stored(tsuid, *stored));
+    TRY(const TsMeta before, parse_stored_ts_meta(tsuid, *stored));
     TsMeta after = merged(edit, before, replace);
     after.tsuid = before.tsuid;
     return stored_json(after);
@@ -193,7 +193,7 @@ Task<TsMeta> TsMetaStore::put(Bytes tsuid, TsMetaEdit edit, bool replace) {
 
 Task<bool> TsMetaStore::exists(Bytes tsuid) {
   std::vector<RowRead> reads;
-  reads.push_back(RowRead{std::move(tsuid), kFamily, {object_column().qualifier}});
+  reads.push_back(RowRead{std::move(tsuid), kTsMetaFamily, {object_column().qualifier}});
   CO_TRY(const std::vector<Row> rows, co_await table_->read(std::move(reads)));
   co_return !rows.front().cells.empty();
 }
@@ -204,7 +204,7 @@ std::unique_ptr<SeriesIterator> TsMetaStore::series_among(std::vector<Bytes> tsu
 
 std::unique_ptr<SeriesIterator> TsMetaStore::series() {
   ScanSpec spec;
-  spec.family = kFamily;
+  spec.family = kTsMetaFamily;
   spec.keys_only = true;
   return std::make_unique<AllRows>(table_->scan(std::move(spec), {}));
 }
@@ -258,7 +258,7 @@ Task<void> TsMetaStore::mark(std::vector<Bytes> tsuids) {
 
 Task<bool> TsMetaStore::has_counter(Bytes tsuid) {
   std::vector<RowRead> reads;
-  reads.push_back(RowRead{std::move(tsuid), kFamily, {counter_column().qualifier}});
+  reads.push_back(RowRead{std::move(tsuid), kTsMetaFamily, {counter_column().qualifier}});
   CO_TRY(const std::vector<Row> rows, co_await table_->read(std::move(reads)));
   co_return !rows.front().cells.empty();
 }

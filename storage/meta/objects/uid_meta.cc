@@ -25,7 +25,7 @@ Column column_of(NameKind kind) {
   return Column{kNameFamily, kQualifiers[static_cast<std::size_t>(kind)]};
 }
 
-Result<UidMeta> parse_stored(const UidMetaStore::Key& key, const Bytes& cell) {
+Result<UidMeta> parse_stored_uid_meta(const UidMetaStore::Key& key, const Bytes& cell) {
   Result<UidMeta> meta = parse_uid_meta(cell);
   if (!meta) {
     return fail(Errc::kCorruption,
@@ -155,7 +155,7 @@ Task<std::vector<UidMeta>> UidMetaStore::get_all(std::vector<Key> keys) {
   for (std::size_t i = 0; i < keys.size(); ++i) {
     UidMeta meta;
     if (!rows[i].cells.empty()) {
-      CO_TRY(meta, parse_stored(keys[i], rows[i].cells.front().value));
+      CO_TRY(meta, parse_stored_uid_meta(keys[i], rows[i].cells.front().value));
     }
     metas.push_back(named(keys[i], std::move(meta), names[i]->name));
   }
@@ -171,7 +171,7 @@ Task<UidMeta> UidMetaStore::put(Key key, UidMetaEdit edit, bool replace) {
   const auto merge = [&](const std::optional<Bytes>& stored) -> Result<std::optional<Bytes>> {
     result = edit.meta;
     if (stored) {
-      TRY(const UidMeta before, parse_stored(key, *stored));
+      TRY(const UidMeta before, parse_stored_uid_meta(key, *stored));
       result = merged(edit, before, replace);
     }
     return stored_json(result);

@@ -16,9 +16,8 @@
 namespace halite::storage::chunk {
 namespace {
 
-constexpr std::uint8_t kVersion = 1;
+constexpr std::uint8_t kVersionPlain = 1;
 constexpr std::uint8_t kVersionSegments = 2;  // some column has segments
-constexpr std::size_t kCrcBytes = 4;
 
 // The second byte: types in bits 0 and 1, times in 2 and 3, values in 4 and 5, then these flags.
 constexpr std::uint8_t kHasStatistics = 0x40;
@@ -29,13 +28,13 @@ struct Codecs {
   TimeCodec times = TimeCodec::kConstantStep;
 };
 
-std::unexpected<Error> damaged(const char* what, BytesView chunk) {
+std::unexpected<Error> damaged_chunk(const char* what, BytesView chunk) {
   return fail(Errc::kCorruption,
               std::string("chunk of ") + std::to_string(chunk.size()) + " bytes: " + what);
 }
 
 std::uint32_t stored_crc(BytesView chunk) {
-  return load_be<std::uint32_t>(chunk.data() + chunk.size() - kCrcBytes);
+  return load_be<std::uint32_t>(chunk.data() + chunk.size() - kCrc32cBytes);
 }
 
 void append_header(PointsView points, Bytes& out, std::uint8_t& flags) {
@@ -61,9 +60,9 @@ double read_double(Reader& from) {
 
 // Reads up to the begin of the times.
 Result<Header> parse_header(BytesView chunk, Reader& from, Codecs& codecs) {
-  if (chunk.size() < 2 + kCrcBytes) return damaged("too short", chunk);
+  if (chunk.size() < 2 + kCrc32cBytes) return damaged_chunk("too short", chunk);
   const std::uint8_t version = from.byte();
-  if (version != kVersion && version != kVersionSegments) {
+  if (version != kVersionPlain && version != kVersionSegments) {
     return fail(Errc::kUnsupported, "unsupported chunk version " + std::to_string(version) +
                                         "; this version of Halite reads versions 1 and 2");
   }
@@ -78,11 +77,11 @@ Result<Header> parse_header(BytesView chunk, Reader& from, Codecs& codecs) {
   header.first_time = static_cast<TimestampMs>(first);
   header.last_time = static_cast<TimestampMs>(first + span);
   if (codecs.times > TimeCodec::kInts) {
-    return damaged("unknown codec", chunk);
+    return damaged_chunk("unknown codec", chunk);
   }
   if (!from.ok() || count >= kChunkPointsMax || header.last_time < header.first_time ||
       span < count || (count == 0 && span != 0)) {
-    return damaged("bad count or times", chunk);
+    return damaged_chunk("bad count or times", chunk);
   }
   header.count = static_cast<std::uint32_t>(count + 1);
   if (header.count >= kStatisticsPointsMin) {
@@ -97,7 +96,7 @@ Result<Header> parse_header(BytesView chunk, Reader& from, Codecs& codecs) {
     statistics.sum_exact = (flags & kSumExact) != 0;
     header.statistics = statistics;
   }
-  if (!from.ok()) return damaged("bad header", chunk);
+  if (!from.ok()) return damaged_chunk("bad header", chunk);
   return header;
 }
 
@@ -122,7 +121,7 @@ void Encoder::encode(PointsView points, Level level, Bytes& out) {
   HALITE_CHECK(ascending, "a chunk's points are by time, no time twice");
   const bool small = level == Level::kSealed;
   const std::size_t begin = out.size();
-  out.push_back(static_cast<char>(kVersion));
+  out.push_back(static_cast<char>(kVersionPlain));
   out.push_back(0);
   std::uint8_t flags = 0;
   append_header(points, out, flags);
@@ -153,7 +152,7 @@ Decoder::~Decoder() = default;
 
 Result<void> Decoder::decode(BytesView chunk, Points& out) {
   TRY_VOID(check_crc(chunk));
-  Reader from(chunk.substr(0, chunk.size() - kCrcBytes));
+  Reader from(chunk.substr(0, chunk.size() - kCrc32cBytes));
   Codecs codecs;
   TRY(const Header header, parse_header(chunk, from, codecs));
   const std::size_t begin = out.size();
@@ -173,14 +172,14 @@ Result<void> Decoder::decode(BytesView chunk, Points& out) {
     out.times.resize(begin);
     out.values.resize(begin);
     out.floats.truncate(begin);
-    return damaged("its columns do not match its header", chunk);
+    return damaged_chunk("its columns do not match its header", chunk);
   }
   return {};
 }
 
 Result<void> Decoder::decode(BytesView chunk, TimeRange range, Points& out) {
   TRY_VOID(check_crc(chunk));
-  Reader from(chunk.substr(0, chunk.size() - kCrcBytes));
+  Reader from(chunk.substr(0, chunk.size() - kCrc32cBytes));
   Codecs codecs;
   TRY(const Header header, parse_header(chunk, from, codecs));
   if (range.begin >= range.end || header.last_time < range.begin ||
@@ -195,13 +194,13 @@ Result<void> Decoder::decode(BytesView chunk, TimeRange range, Points& out) {
   const std::span<TimestampMs> times(scratch.times.data(), count);
   const IndexRange part = read_times_in(from, codecs.times, header.first_time, header.last_time,
                                         range, scratch.values.ints, times);
-  if (!from.ok()) return damaged("its times do not match its header", chunk);
+  if (!from.ok()) return damaged_chunk("its times do not match its header", chunk);
   if (part.begin == part.end) return {};
   scratch.floats.clear();
   const std::span<ValueBits> values(scratch.bits.data(), count);
   read_values(from, codecs.values, scratch.values, values, scratch.floats, part);
   if (!from.ok() || !from.left().empty()) {
-    return damaged("its columns do not match its header", chunk);
+    return damaged_chunk("its columns do not match its header", chunk);
   }
   const PointsView all = {times, values, scratch.floats.words(), 0};
   out.append(all.slice(part.begin, part.end - part.begin));
@@ -209,15 +208,15 @@ Result<void> Decoder::decode(BytesView chunk, TimeRange range, Points& out) {
 }
 
 Result<Header> read_header(BytesView chunk) {
-  Reader from(chunk.substr(0, chunk.size() - std::min(chunk.size(), kCrcBytes)));
+  Reader from(chunk.substr(0, chunk.size() - std::min(chunk.size(), kCrc32cBytes)));
   Codecs codecs;
   return parse_header(chunk, from, codecs);
 }
 
 Result<void> check_crc(BytesView chunk) {
-  if (chunk.size() < 2 + kCrcBytes) return damaged("too short", chunk);
-  if (crc32c(chunk.substr(0, chunk.size() - kCrcBytes)) != stored_crc(chunk)) {
-    return damaged("wrong CRC", chunk);
+  if (chunk.size() < 2 + kCrc32cBytes) return damaged_chunk("too short", chunk);
+  if (crc32c(chunk.substr(0, chunk.size() - kCrc32cBytes)) != stored_crc(chunk)) {
+    return damaged_chunk("wrong CRC", chunk);
   }
   return {};
 }

@@ -17,8 +17,7 @@
 namespace halite::storage::chunk {
 namespace {
 
-constexpr std::uint8_t kVersion = 1;
-constexpr std::size_t kCrcBytes = 4;
+constexpr std::uint8_t kSummaryVersion = 1;
 // The second byte: the exponent in bits 0 to 3, then these flags.
 constexpr std::uint8_t kScaled = 0x10;
 constexpr std::uint8_t kHasDecodeOnly = 0x20;
@@ -173,7 +172,7 @@ void get_differences(BitReader& from, std::span<std::uint64_t> numbers) {
   for (std::size_t i = 1; i < numbers.size(); ++i) numbers[i] += numbers[i - 1];
 }
 
-std::unexpected<Error> damaged(const char* what) {
+std::unexpected<Error> damaged_summaries(const char* what) {
   return fail(Errc::kCorruption, std::string("summaries: ") + what);
 }
 
@@ -230,29 +229,33 @@ Result<void> spans_from(const Columns& columns, std::int64_t first, Summaries& m
       const std::uint64_t gap = columns.gaps[i - 1];
       if (gap >= kScaledMax ||
           __builtin_add_overflow(index, static_cast<std::int64_t>(gap) + 1, &index)) {
-        return damaged("bad gap");
+        return damaged_summaries("bad gap");
       }
     }
     SpanSummary span;
-    if (__builtin_mul_overflow(index, span_ms, &span.begin)) return damaged("bad time");
-    if (columns.counts[i] == 0 || columns.counts[i] > kChunkPointsMax) return damaged("bad count");
+    if (__builtin_mul_overflow(index, span_ms, &span.begin)) return damaged_summaries("bad time");
+    if (columns.counts[i] == 0 || columns.counts[i] > kChunkPointsMax) {
+      return damaged_summaries("bad count");
+    }
     span.count = static_cast<std::uint32_t>(columns.counts[i]);
     span.decode_only = columns.decode_only[i];
-    if (!span.decode_only && !undo_numbers(columns, number++, span)) return damaged("bad numbers");
+    if (!span.decode_only && !undo_numbers(columns, number++, span)) {
+      return damaged_summaries("bad numbers");
+    }
     made.spans.push_back(span);
   }
   return {};
 }
 
 Result<void> decode_into(BytesView bytes, Columns& columns, Summaries& made) {
-  if (bytes.size() < 2 + kCrcBytes) return damaged("too short");
-  const BytesView checked = bytes.substr(0, bytes.size() - kCrcBytes);
+  if (bytes.size() < 2 + kCrc32cBytes) return damaged_summaries("too short");
+  const BytesView checked = bytes.substr(0, bytes.size() - kCrc32cBytes);
   if (crc32c(checked) != load_be<std::uint32_t>(bytes.data() + checked.size())) {
-    return damaged("wrong CRC");
+    return damaged_summaries("wrong CRC");
   }
   Reader from(checked);
   const std::uint8_t version = from.byte();
-  if (version != kVersion) {
+  if (version != kSummaryVersion) {
     return fail(Errc::kUnsupported, "unsupported summary version " + std::to_string(version) +
                                         "; this version of Halite reads version 1");
   }
@@ -265,7 +268,7 @@ Result<void> decode_into(BytesView bytes, Columns& columns, Summaries& made) {
   if (!from.ok() || flags > (kScaled | kHasDecodeOnly | 0x0F) || span_ms == 0 ||
       span_ms > static_cast<std::uint64_t>(INT64_MAX) || count >= kSummarySpansMax ||
       !read_columns(from.left(), (flags & kHasDecodeOnly) != 0, count + 1, columns)) {
-    return damaged("its columns do not match its header");
+    return damaged_summaries("its columns do not match its header");
   }
   made.span_ms = static_cast<std::int64_t>(span_ms);
   return spans_from(columns, first, made);
@@ -283,7 +286,7 @@ void encode_summaries(PointsView points, std::int64_t span_ms, Bytes& out) {
   const std::size_t begin = out.size();
   const bool has_decode_only =
       std::ranges::find(columns.decode_only, true) != columns.decode_only.end();
-  out.push_back(static_cast<char>(kVersion));
+  out.push_back(static_cast<char>(kSummaryVersion));
   out.push_back(static_cast<char>(columns.exponent | (columns.scaled ? kScaled : 0u) |
                                   (has_decode_only ? kHasDecodeOnly : 0u)));
   append_varint(out, static_cast<std::uint64_t>(span_ms));

@@ -12,13 +12,14 @@ namespace {
 
 using Ids = std::array<std::uint64_t, 3>;  // by kind
 
-constexpr BytesView kQualifier = "kept ids";
+constexpr BytesView kReservedQualifier = "kept ids";
 constexpr BytesView kUnmarkedQualifier = "unmarked ids since";
 
 }  // namespace
 
 Task<Ids> ReservedIds::read() const {
-  CO_TRY(const std::optional<Bytes> cell, co_await read_engine_cell(settings_, Bytes(kQualifier)));
+  CO_TRY(const std::optional<Bytes> cell,
+         co_await read_engine_cell(settings_, Bytes(kReservedQualifier)));
   Ids ids = {};
   if (!cell) co_return ids;
   if (cell->size() != ids.size() * sizeof(std::uint64_t)) {
@@ -51,7 +52,7 @@ Task<void> ReservedIds::set_unmarked_since(TimestampMs time) const {
 Task<void> ReservedIds::write(Ids ids) const {
   Bytes bytes;
   for (const std::uint64_t id : ids) append_be(bytes, id);
-  co_return co_await write_engine_cell(settings_, Bytes(kQualifier), std::move(bytes));
+  co_return co_await write_engine_cell(settings_, Bytes(kReservedQualifier), std::move(bytes));
 }
 
 }  // namespace halite::storage::engine

@@ -14,7 +14,7 @@
 namespace halite::storage::engine {
 namespace {
 
-constexpr BytesView kQualifier = "retention";  // in the settings table
+constexpr BytesView kRetentionQualifier = "retention";  // in the settings table
 
 constexpr std::int64_t kFormat = 1;
 constexpr std::uint32_t kShardsMax = 256;  // the key has one byte for the shard
@@ -169,13 +169,14 @@ RetentionState Retention::state() const {
 }
 
 Task<RetentionState> read_retention(std::shared_ptr<Table> settings) {
-  CO_TRY(const std::optional<Bytes> cell, co_await read_engine_cell(settings, Bytes(kQualifier)));
+  CO_TRY(const std::optional<Bytes> cell,
+         co_await read_engine_cell(settings, Bytes(kRetentionQualifier)));
   if (!cell) co_return RetentionState();
   co_return RetentionState::from_bytes(*cell);
 }
 
 Task<void> write_retention(std::shared_ptr<Table> settings, RetentionState state) {
-  co_return co_await write_engine_cell(settings, Bytes(kQualifier), state.to_bytes());
+  co_return co_await write_engine_cell(settings, Bytes(kRetentionQualifier), state.to_bytes());
 }
 
 Task<void> RetentionClassWriter::keep_class(std::uint64_t metric_uid, std::string old_name,

@@ -7,12 +7,12 @@
 #include "common/metrics.h"
 #include "storage/tsdb/chunk_db/slot_reader.h"
 #include "storage/tsdb/chunk_db/tables/chunk_state.h"
+#include "storage/tsdb/maintenance/all_times.h"
 
 namespace halite::storage::engine {
 namespace {
 
 constexpr BytesView kStopped = "expiry stopped";  // when the jump was noticed; 0 once it is over
-constexpr TimeRange kAllTimes = {.begin = INT64_MIN, .end = INT64_MAX};
 
 }  // namespace
 

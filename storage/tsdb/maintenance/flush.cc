@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "storage/tsdb/chunk/chunk.h"
+#include "storage/tsdb/maintenance/all_times.h"
 #include "storage/tsdb/maintenance/chunk_writer.h"
 
 namespace halite::storage::engine {
@@ -19,12 +20,11 @@ Result<std::unique_ptr<ChunkFile>> write_shard(Head& head, std::uint32_t shard_i
   HeadShard& shard = head.shard(shard_index);
   ChunkWriter writer(layout, CellKind::kChunk, head.number());
   chunk::Points points;
-  constexpr TimeRange kAlways = {.begin = INT64_MIN, .end = INT64_MAX};
   HeadPoints series;
   std::vector<CellEntry> entries;
   for (std::uint32_t position = 0; position < shard.series_count(); ++position) {
     shard.copy(position, series);
-    read_points(series, kAlways, points);
+    read_points(series, kAllTimes, points);
     const std::size_t before = entries.size();
     writer.add(shard_index, tsuid_of(series.id), points.view(), entries);
     for (const CellEntry& entry : std::span(entries).subspan(before)) {

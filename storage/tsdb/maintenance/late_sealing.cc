@@ -4,14 +4,9 @@
 #include <vector>
 
 #include "storage/tsdb/chunk_db/stored_cells.h"
+#include "storage/tsdb/maintenance/all_times.h"
 
 namespace halite::storage::engine {
-namespace {
-
-constexpr TimeRange kAlways = {.begin = 0, .end = INT64_MAX};
-
-}  // namespace
-
 Result<std::uint64_t> LateSealing::run_due(SealBatch& batch, const YieldFn& yield) {
   const TimestampMs now = context_->clock.now_ms();
   if (last_look_ms_ != INT64_MIN && now >= last_look_ms_ &&
@@ -57,7 +52,7 @@ Result<std::uint64_t> LateSealing::run(SealBatch& batch, const YieldFn& yield, b
 
 bool LateSealing::is_expired(const Partition& partition) const {
   const CyclicLayout& layout = context_->retention->layout_of(partition.shard);
-  const TimestampMs oldest = layout.alive(kAlways, context_->clock.now_ms()).begin;
+  const TimestampMs oldest = layout.alive(kSince1970, context_->clock.now_ms()).begin;
   return (std::int64_t{partition.period} + 1) * layout.options().span_ms <= oldest;
 }
 
@@ -85,7 +80,7 @@ Result<bool> LateSealing::any_pays(const Partition& partition, const YieldFn& yi
 Result<bool> LateSealing::visit(const Partition& partition, const Visit& take, bool& blocked) {
   bool damaged = false;
   const CyclicLayout& layout = context_->retention->layout_of(partition.shard);
-  const std::int64_t oldest = layout.alive(kAlways, context_->clock.now_ms()).begin;
+  const std::int64_t oldest = layout.alive(kSince1970, context_->clock.now_ms()).begin;
   const Bytes begin = shard_slot_prefix({.shard = partition.shard, .slot = partition.slot});
   Bytes end = prefix_end(begin);
   if (end.empty()) end = Bytes(64, '\xFF');

@@ -16,7 +16,7 @@ namespace {
 constexpr BytesView kForgotten = "names forgotten";  // the time of the first removal of a name
 
 constexpr std::uint32_t kRowsPerStep = 4 * 1024;
-constexpr std::size_t kRemovedAtOnce = 1024;  // creating one of these names waits meanwhile
+constexpr std::size_t kNamesRemovedAtOnce = 1024;  // creating one of these names waits meanwhile
 constexpr std::size_t kReleasedAtOnce = 1024;
 constexpr std::size_t kReusedMax = 1024 * 1024;  // limit of each kind; a later scan finds the rest
 constexpr std::array kKinds = {NameKind::kMetric, NameKind::kTagKey, NameKind::kTagValue};
@@ -359,7 +359,7 @@ Result<bool> NameGc::remove_some() {
   for (const NameKind kind : kKinds) {
     std::vector<std::uint64_t>& left = unused_[index(kind)];
     if (left.empty()) continue;
-    std::vector<std::uint64_t> some = take_last(left, kRemovedAtOnce);
+    std::vector<std::uint64_t> some = take_last(left, kNamesRemovedAtOnce);
     TRY_VOID(run_here(names_.remove(kind, std::move(some), context_->clock.now_ms(), removed_)));
     return true;
   }

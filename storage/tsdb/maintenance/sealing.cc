@@ -6,11 +6,10 @@
 #include "common/log.h"
 #include "common/metrics.h"
 #include "storage/tsdb/chunk_db/stored_cells.h"
+#include "storage/tsdb/maintenance/all_times.h"
 
 namespace halite::storage::engine {
 namespace {
-
-constexpr TimeRange kAlways = {.begin = 0, .end = INT64_MAX};
 
 // No data arrived since it was sealed, and all of it has summaries.
 bool is_sealed(const UnsealedRange& line) {
@@ -46,7 +45,7 @@ void Sealing::find_slots() {
   std::set<std::int64_t> wanted;
   for (const auto& [partition, line] : *unsealed) {
     if (partition.shard >= context_->retention->shard_count() || line.late) continue;
-    const TimeRange alive = context_->retention->layout_of(partition.shard).alive(kAlways, now);
+    const TimeRange alive = context_->retention->layout_of(partition.shard).alive(kSince1970, now);
     if ((std::int64_t{partition.period} + 1) * span <= alive.begin) continue;
     // It was sealed early and has ended: only late data can arrive.
     if (is_sealed(line) && !is_over(partition.period)) continue;
@@ -197,7 +196,7 @@ bool Sealing::waits_longer(const Dirty& dirty) {
 Result<bool> Sealing::seal_partition(const Partition& partition, SealBatch& batch,
                                      const YieldFn& yield) {
   const CyclicLayout& layout = context_->retention->layout_of(partition.shard);
-  const TimestampMs oldest = layout.alive(kAlways, context_->clock.now_ms()).begin;
+  const TimestampMs oldest = layout.alive(kSince1970, context_->clock.now_ms()).begin;
   PartitionSeal under_way = {.partition = partition,
                              .line = context_->chunks->states.unsealed()->at(partition),
                              .oldest_alive = oldest / layout.options().span_ms};

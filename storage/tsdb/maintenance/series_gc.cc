@@ -19,9 +19,9 @@ namespace {
 
 constexpr BytesView kForgettingSince = "forgetting";  // its begin; 0 = none is running
 
-constexpr std::size_t kLooksPerStep = 1024;     // series
-constexpr std::size_t kRemovedAtOnce = 1024;    // new series wait meanwhile
-constexpr std::size_t kSlotsLookedAtFirst = 2;  // most active series have cells there
+constexpr std::size_t kLooksPerStep = 1024;         // series
+constexpr std::size_t kSeriesRemovedAtOnce = 1024;  // new series wait meanwhile
+constexpr std::size_t kSlotsLookedAtFirst = 2;      // most active series have cells there
 
 }  // namespace
 
@@ -263,9 +263,9 @@ Result<void> SeriesGc::remove(const YieldFn& yield) {
   TRY_VOID(run_here(context_->registry.flush_rows()));  // no row is deferred any more
   TRY(const std::vector<SeriesId> series,
       find_removable(context_->registry.table().candidates(), yield));
-  for (std::size_t begin = 0; begin < series.size(); begin += kRemovedAtOnce) {
+  for (std::size_t begin = 0; begin < series.size(); begin += kSeriesRemovedAtOnce) {
     const auto some =
-        std::span(series).subspan(begin, std::min(kRemovedAtOnce, series.size() - begin));
+        std::span(series).subspan(begin, std::min(kSeriesRemovedAtOnce, series.size() - begin));
     TRY_VOID(run_here(context_->registry.remove_candidates({some.begin(), some.end()}, removed_)));
     TRY_VOID(yield_or_stop(yield));
   }

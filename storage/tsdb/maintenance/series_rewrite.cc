@@ -5,12 +5,11 @@
 #include <utility>
 
 #include "storage/tsdb/chunk_db/slot_reader.h"
+#include "storage/tsdb/maintenance/all_times.h"
 #include "storage/tsdb/maintenance/chunk_writer.h"
 
 namespace halite::storage::engine {
 namespace {
-
-constexpr TimeRange kAlways = {.begin = 0, .end = INT64_MAX};
 
 Result<void> make_missing(ChunkFiles& chunks, std::unique_ptr<ChunkFile>& file,
                           FilePurpose purpose) {
@@ -141,10 +140,10 @@ Result<chunk::Points> SeriesRewrite::merged(bool of_those_that_stay) {
   StoredSeries stored;
   for (const Cell& cell : cells_) {
     if (cell.cell.period != period_ || cell.stays != of_those_that_stay) continue;
-    TRY_VOID(take_cell(cell.cell, cell.value, period_ * layout_.options().span_ms, kAlways,
+    TRY_VOID(take_cell(cell.cell, cell.value, period_ * layout_.options().span_ms, kSince1970,
                        decoder_, stored));
   }
-  return merge_runs(std::move(stored.runs), stored.tombstones, kAlways);
+  return merge_runs(std::move(stored.runs), stored.tombstones, kSince1970);
 }
 
 Bytes SeriesRewrite::summary_key(std::uint32_t period) const {

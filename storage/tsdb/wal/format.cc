@@ -12,7 +12,7 @@ namespace halite::storage::log_format {
 
 namespace {
 
-constexpr BytesView kMagic = "halite-log";  // 10 bytes, followed by a 2-byte version
+constexpr BytesView kSegmentMagic = "halite-log";  // 10 bytes, followed by a 2-byte version
 constexpr std::uint16_t kVersion = 1;
 constexpr std::size_t kSegmentHeadBytes = 40;  // magic, version, salt, number, after, crc
 constexpr unsigned kKindShift = 28;
@@ -50,7 +50,7 @@ std::uint32_t SegmentKey::crc(std::uint64_t offset, BytesView length_to_payload_
 }
 
 Bytes segment_page(const SegmentHead& head) {
-  Bytes page(kMagic);
+  Bytes page(kSegmentMagic);
   append_le(page, kVersion);
   append_le(page, head.salt);
   append_le(page, head.number);
@@ -61,14 +61,14 @@ Bytes segment_page(const SegmentHead& head) {
 }
 
 Result<SegmentHead> read_segment_page(BytesView page) {
-  if (page.size() < kSegmentHeadBytes || !page.starts_with(kMagic)) {
+  if (page.size() < kSegmentHeadBytes || !page.starts_with(kSegmentMagic)) {
     return fail(Errc::kCorruption, "it does not start like a log segment");
   }
   const std::size_t summed = kSegmentHeadBytes - sizeof(std::uint32_t);
   if (load_le<std::uint32_t>(page.data() + summed) != crc32c(page.substr(0, summed))) {
     return fail(Errc::kCorruption, "its header is damaged");
   }
-  const char* at = page.data() + kMagic.size();
+  const char* at = page.data() + kSegmentMagic.size();
   const auto version = load_le<std::uint16_t>(at);
   if (version != kVersion) {
     return fail(Errc::kUnsupported,

@@ -12,15 +12,15 @@
 namespace halite::storage::log_format {
 namespace {
 
-constexpr BytesView kMagic = "halite-log-newest\n";
-constexpr std::size_t kBytes = kMagic.size() + 3 * 8 + 4;
+constexpr BytesView kNewestMagic = "halite-log-newest\n";
+constexpr std::size_t kNewestBytes = kNewestMagic.size() + 3 * 8 + 4;
 
 }  // namespace
 
 std::string newest_path(const std::string& dir) { return dir + "/newest"; }
 
 Result<void> write_newest(FileSystem& files, const std::string& dir, const NewestSegment& newest) {
-  Bytes bytes(kMagic);
+  Bytes bytes(kNewestMagic);
   append_be(bytes, newest.number);
   append_be(bytes, newest.after);
   append_be(bytes, newest.bytes_min);
@@ -29,12 +29,12 @@ Result<void> write_newest(FileSystem& files, const std::string& dir, const Newes
 }
 
 Result<NewestSegment> parse_newest(BytesView bytes) {
-  const std::size_t checked = kBytes - 4;
-  if (bytes.size() != kBytes || !bytes.starts_with(kMagic) ||
+  const std::size_t checked = kNewestBytes - 4;
+  if (bytes.size() != kNewestBytes || !bytes.starts_with(kNewestMagic) ||
       crc32c(bytes.substr(0, checked)) != load_be<std::uint32_t>(bytes.data() + checked)) {
     return fail(Errc::kCorruption, "not a valid newest-segment file");
   }
-  const char* const fields = bytes.data() + kMagic.size();
+  const char* const fields = bytes.data() + kNewestMagic.size();
   return NewestSegment{.number = load_be<std::uint64_t>(fields),
                        .after = load_be<std::uint64_t>(fields + 8),
                        .bytes_min = load_be<std::uint64_t>(fields + 16)};

@@ -16,7 +16,7 @@ std::size_t key_bytes(const CellView& cell) {
   return kKeyBytesMin + cell.row.size() + cell.family.size() + cell.qualifier.size();
 }
 
-std::unexpected<Error> damaged(std::size_t at, std::string_view why) {
+std::unexpected<Error> damaged_cellblock(std::size_t at, std::string_view why) {
   return fail(Errc::kCorruption, fmt::format("cellblock at byte {}: {}", at, why));
 }
 
@@ -24,11 +24,13 @@ std::unexpected<Error> damaged(std::size_t at, std::string_view why) {
 Result<CellView> read_key(BytesView key, std::size_t at) {
   CellView cell;
   const std::size_t row_bytes = load_be<std::uint16_t>(key.data());
-  if (row_bytes > key.size() - kKeyBytesMin) return damaged(at, "row longer than its key");
+  if (row_bytes > key.size() - kKeyBytesMin) {
+    return damaged_cellblock(at, "row longer than its key");
+  }
   cell.row = key.substr(2, row_bytes);
   const std::size_t family_bytes = load_be<std::uint8_t>(key.data() + 2 + row_bytes);
   if (family_bytes > key.size() - kKeyBytesMin - row_bytes) {
-    return damaged(at, "family longer than its key");
+    return damaged_cellblock(at, "family longer than its key");
   }
   cell.family = key.substr(3 + row_bytes, family_bytes);
   const std::size_t qualifier_at = 3 + row_bytes + family_bytes;
@@ -77,15 +79,17 @@ void append_cell(Bytes& block, const CellView& cell) {
 Result<CellView> CellReader::next() {
   const std::size_t at = at_;
   const BytesView rest = block_.substr(at);
-  if (rest.size() < 4 + kCellBytesMin) return damaged(at, "ends within a cell");
+  if (rest.size() < 4 + kCellBytesMin) return damaged_cellblock(at, "ends within a cell");
   const std::size_t total = load_be<std::uint32_t>(rest.data());
   if (total < kCellBytesMin || total > rest.size() - 4) {
-    return damaged(at, fmt::format("a cell of {} bytes, {} are left", total, rest.size() - 4));
+    return damaged_cellblock(
+        at, fmt::format("a cell of {} bytes, {} are left", total, rest.size() - 4));
   }
   const std::size_t key = load_be<std::uint32_t>(rest.data() + 4);
   const std::size_t value = load_be<std::uint32_t>(rest.data() + 8);
   if (key < kKeyBytesMin || key > total - kLengths || value != total - kLengths - key) {
-    return damaged(at, fmt::format("a key of {} and a value of {} bytes in {}", key, value, total));
+    return damaged_cellblock(
+        at, fmt::format("a key of {} and a value of {} bytes in {}", key, value, total));
   }
   TRY(CellView cell, read_key(rest.substr(4 + kLengths, key), at));
   cell.value = rest.substr(4 + kLengths + key, value);

@@ -21,7 +21,7 @@ constexpr std::uint32_t kVersionMinor = 6;
 
 constexpr std::size_t kLineBytesMax = 500;  // of an exception's text that is kept
 
-std::unexpected<Error> damaged(std::string_view why) {
+std::unexpected<Error> damaged_answer(std::string_view why) {
   return fail(Errc::kCorruption, fmt::format("answer of a region server: {}", why));
 }
 
@@ -32,10 +32,10 @@ Result<BytesView> take_delimited(BytesView& rest) {
   const std::size_t before = rest.size();
   const std::optional<std::uint64_t> length = take_varint(rest);
   if (!length || before - rest.size() > kLengthBytesMax) {
-    return damaged("a length that does not end");
+    return damaged_answer("a length that does not end");
   }
   if (*length > rest.size()) {
-    return damaged(fmt::format("a message of {} bytes, {} are left", *length, rest.size()));
+    return damaged_answer(fmt::format("a message of {} bytes, {} are left", *length, rest.size()));
   }
   const BytesView message = rest.substr(0, *length);
   rest.remove_prefix(*length);
@@ -103,10 +103,10 @@ Result<RpcResponse> parse_answer(BytesView frame) {
   TRY(const BytesView head, take_delimited(frame));
   pb::ResponseHeader header;
   if (!header.ParseFromArray(head.data(), static_cast<int>(head.size()))) {
-    return damaged("an invalid header");
+    return damaged_answer("an invalid header");
   }
   RpcResponse answer;
-  if (!header.has_call_id()) return damaged("the call is missing");
+  if (!header.has_call_id()) return damaged_answer("the call is missing");
   answer.call_id = header.call_id();
   if (header.has_exception()) {
     const pb::ExceptionResponse& sent = header.exception();
@@ -120,8 +120,8 @@ Result<RpcResponse> parse_answer(BytesView frame) {
   }
   TRY(answer.message, take_delimited(frame));
   if (frame.size() != header.cell_block_meta().length()) {
-    return damaged(fmt::format("{} bytes of cells announced, {} received",
-                               header.cell_block_meta().length(), frame.size()));
+    return damaged_answer(fmt::format("{} bytes of cells announced, {} received",
+                                      header.cell_block_meta().length(), frame.size()));
   }
   answer.cellblock = frame;
   return answer;

@@ -17,7 +17,6 @@ namespace {
 
 constexpr std::uint64_t kNameBytesMax = 4096;
 constexpr std::uint64_t kManifestBytesMax = std::uint64_t{2} << 30;
-constexpr std::size_t kHeaderBytes = 7;
 // The end of the last edit of a group: the tag for groups, 300 as a varint, and the number of edits
 // that follow.
 constexpr BytesView kLastOfGroup("\xAC\x02\x00", 3);
@@ -25,7 +24,7 @@ constexpr BytesView kLastOfGroup("\xAC\x02\x00", 3);
 // Whether the bad record is followed by nothing whole, except at most the last edit of a group.
 bool is_torn(BytesView behind) {
   bool last_seen = false;
-  for (std::size_t at = 0; at + kHeaderBytes <= behind.size();) {
+  for (std::size_t at = 0; at + kLogHeaderBytes <= behind.size();) {
     const auto record = whole_record(behind.substr(at));
     if (!record) {
       ++at;
@@ -33,7 +32,7 @@ bool is_torn(BytesView behind) {
     }
     if (last_seen || !record->ends_with(kLastOfGroup)) return false;
     last_seen = true;
-    at += kHeaderBytes + record->size();
+    at += kLogHeaderBytes + record->size();
   }
   return true;
 }

@@ -18,7 +18,6 @@ namespace halite::storage::rocks {
 namespace {
 
 constexpr std::size_t kBlockBytes = 32768;
-constexpr std::size_t kHeaderBytes = 7;
 constexpr std::size_t kReadBytes = 32 * kBlockBytes;
 constexpr std::string_view kLogEnd = ".log";
 
@@ -53,19 +52,19 @@ bool checksum_fits(BytesView bytes, std::size_t header_bytes) {
 
 // The fragment at the start of `bytes`; nothing if it is not whole.
 std::optional<Fragment> parse_fragment(BytesView bytes) {
-  if (bytes.size() < kHeaderBytes) return std::nullopt;
+  if (bytes.size() < kLogHeaderBytes) return std::nullopt;
   const auto type = static_cast<RecordType>(byte_at(bytes, 6));
-  if (type < kFull || type > kLast || !checksum_fits(bytes, kHeaderBytes)) return std::nullopt;
-  return Fragment{type, kHeaderBytes + (load_le<std::uint16_t>(bytes.data() + 4))};
+  if (type < kFull || type > kLast || !checksum_fits(bytes, kLogHeaderBytes)) return std::nullopt;
+  return Fragment{type, kLogHeaderBytes + (load_le<std::uint16_t>(bytes.data() + 4))};
 }
 
 // The type of the whole record at the start of `bytes`, if it is not one of types 1 to 4.
 std::optional<std::uint8_t> other_type(BytesView bytes) {
-  if (bytes.size() < kHeaderBytes) return std::nullopt;
+  if (bytes.size() < kLogHeaderBytes) return std::nullopt;
   const auto type = static_cast<std::uint8_t>(byte_at(bytes, 6));
   if (type >= kFull && type <= kLast) return std::nullopt;
   const bool whole =
-      checksum_fits(bytes, kHeaderBytes) || checksum_fits(bytes, kRecyclableHeaderBytes);
+      checksum_fits(bytes, kLogHeaderBytes) || checksum_fits(bytes, kRecyclableHeaderBytes);
   return whole ? std::optional(type) : std::nullopt;
 }
 
@@ -97,7 +96,7 @@ class LogWalker {
     std::size_t at = 0;
     while (at < block.size()) {
       // The last bytes of a block, too short for a header, are padding.
-      if (block.size() == kBlockBytes && kBlockBytes - at < kHeaderBytes) return block.size();
+      if (block.size() == kBlockBytes && kBlockBytes - at < kLogHeaderBytes) return block.size();
       const auto fragment = parse_fragment(block.substr(at));
       if (!fragment) scan_.other_type = other_type(block.substr(at));
       if (scan_.other_type) {
@@ -128,7 +127,7 @@ class LogWalker {
   // A length after damage cannot be trusted, so every byte is tried as a start. A random match
   // occurs in one of 2^32 places.
   static bool holds_record_begin(BytesView bytes) {
-    for (std::size_t at = 0; at + kHeaderBytes <= bytes.size(); ++at) {
+    for (std::size_t at = 0; at + kLogHeaderBytes <= bytes.size(); ++at) {
       const std::uint32_t type = byte_at(bytes, at + 6);
       if (type != kFull && type != kFirst) continue;
       if (parse_fragment(bytes.substr(at))) return true;
@@ -201,7 +200,7 @@ std::uint32_t library_version() { return ROCKSDB_MAJOR * 100 + ROCKSDB_MINOR; }
 std::optional<BytesView> whole_record(BytesView bytes) {
   const auto fragment = parse_fragment(bytes);
   if (!fragment || (fragment->type != kFull && fragment->type != kFirst)) return std::nullopt;
-  return bytes.substr(kHeaderBytes, fragment->bytes - kHeaderBytes);
+  return bytes.substr(kLogHeaderBytes, fragment->bytes - kLogHeaderBytes);
 }
 
 Result<LogScan> scan_log(FileSystem& files, const std::string& path) {

@@ -13,6 +13,7 @@
 // treat it as a torn end. Recycled logs have the log's number (4, LE) after the type.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -40,6 +41,9 @@ struct LogScan {
 
 // Reads one log file. kUnavailable: an I/O error.
 [[nodiscard]] Result<LogScan> scan_log(FileSystem& files, const std::string& path);
+
+// What precedes the payload of a record of the types 1 to 4.
+inline constexpr std::size_t kLogHeaderBytes = 7;
 
 // The payload of the record at the start of `bytes`, or of its first part if it is split. Nothing
 // if no whole record starts there.

@@ -37,7 +37,7 @@ bool fits(std::int64_t value) {
   return value >= std::numeric_limits<T>::min() && value <= std::numeric_limits<T>::max();
 }
 
-unsigned integer_size(std::int64_t value) {
+unsigned power_of_two_size(std::int64_t value) {
   if (fits<std::int8_t>(value)) return 1;
   if (fits<std::int16_t>(value)) return 2;
   if (fits<std::int32_t>(value)) return 4;
@@ -71,7 +71,7 @@ bool fits_single(ValueBits double_value) {
 
 std::uint8_t append_value(Bytes& to, ValueBits value, std::uint8_t point_flags) {
   if ((point_flags & kFloat) == 0) {
-    const unsigned size = integer_size(as_integer(value));
+    const unsigned size = power_of_two_size(as_integer(value));
     append_be_width(to, value, size);
     return static_cast<std::uint8_t>(size - 1);
   }

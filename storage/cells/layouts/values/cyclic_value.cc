@@ -7,13 +7,13 @@ namespace {
 
 constexpr std::uint8_t kKnownFlags = kFloat | kMillis | kWide;
 
-unsigned integer_size(ValueBits bits) {
+unsigned shortest_integer_size(ValueBits bits) {
   // The bits that differ from the sign, and the sign bit.
   const ValueBits magnitude = as_integer(bits) < 0 ? ~bits : bits;
   return bits == 0 ? 0 : static_cast<unsigned>(std::bit_width(magnitude)) / 8 + 1;
 }
 
-unsigned double_size(ValueBits bits) {
+unsigned shortest_double_size(ValueBits bits) {
   return bits == 0 ? 0 : 8 - static_cast<unsigned>(std::countr_zero(bits)) / 8;
 }
 
@@ -22,10 +22,10 @@ unsigned double_size(ValueBits bits) {
 Bytes cyclic_value(ValueBits value, std::uint8_t point_flags) {
   Bytes bytes(1, static_cast<char>(point_flags & kKnownFlags));
   if ((point_flags & kFloat) != 0) {
-    const unsigned size = double_size(value);
+    const unsigned size = shortest_double_size(value);
     append_be_width(bytes, size == 0 ? 0 : value >> (8 * (8 - size)), size);
   } else {
-    append_be_width(bytes, value, integer_size(value));
+    append_be_width(bytes, value, shortest_integer_size(value));
   }
   return bytes;
 }
@@ -42,10 +42,10 @@ std::optional<PointValue> read_cyclic_value(BytesView value) {
   const unsigned shift = 8 * (8 - size);
   if ((point.flags & kFloat) != 0) {
     point.bits = bits << shift;
-    if (double_size(point.bits) != size) return std::nullopt;
+    if (shortest_double_size(point.bits) != size) return std::nullopt;
   } else {
     point.bits = integer_bits(as_integer(bits << shift) >> shift);
-    if (integer_size(point.bits) != size) return std::nullopt;
+    if (shortest_integer_size(point.bits) != size) return std::nullopt;
   }
   return point;
 }
