@@ -16,7 +16,7 @@ namespace halite::web {
 
 namespace {
 
-constexpr std::size_t kStepBytes = 64 << 10;
+constexpr std::size_t kConvertStepBytes = 64 << 10;
 
 // UTF-8, UTF-16, UTF-32 and stateless encodings that may be the default of a system or a Java
 // program.
@@ -165,7 +165,7 @@ Result<std::string> decode_body(std::string_view body, const Charset& charset,
   while (true) {
     // One extra byte distinguishes "exactly the maximum" from "too much". A character that does not
     // fit needs up to three more.
-    const std::size_t room = std::max(kStepBytes, size);
+    const std::size_t room = std::max(kConvertStepBytes, size);
     text.resize(std::min(size + room, bytes_max + 4));
     const int why = decoder.step(rest, text, size);
     const bool full = why == E2BIG && text.size() == bytes_max + 4;

@@ -7,13 +7,13 @@
 #include <cerrno>
 #include <utility>
 
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/ssl/error.hpp>
-#include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
+
+#include "web/awaitable.h"
 
 namespace halite::web {
 
@@ -21,7 +21,6 @@ namespace asio = boost::asio;
 
 namespace {
 
-constexpr auto kAwaitable = asio::as_tuple(asio::use_awaitable);
 constexpr std::size_t kWriteStepBytes = 256 << 10;
 
 }  // namespace

@@ -9,16 +9,14 @@
 #include "common/ascii.h"
 #include "common/check.h"
 #include "web/http_message.h"
+#include "web/zlib_stream.h"
 
 namespace halite::web {
 
 namespace {
 
-constexpr int kZlibFrame = 15;       // a window of 32 KiB
-constexpr int kGzipFrame = 15 + 16;  // selects gzip in zlib
 constexpr int kNoFrame = -15;
-constexpr std::size_t kStepBytes = 64 << 10;
-constexpr std::size_t kInputStepBytes = 1 << 30;  // zlib counts in 32 bits
+constexpr std::size_t kInflateStepBytes = 64 << 10;
 
 Bytef* input_of(std::string_view text) {
   return reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));  // zlib does not write to it
@@ -49,7 +47,7 @@ Result<std::string> inflate_frame(std::string_view body, int window, std::size_t
     const std::size_t before = result.size();
     // One extra byte distinguishes "exactly the maximum" from "too much".
     const std::size_t room =
-        std::min({std::max(before, kStepBytes), bytes_max - before + 1, kInputStepBytes});
+        std::min({std::max(before, kInflateStepBytes), bytes_max - before + 1, kInputStepBytes});
     result.resize(before + room);
     stream.next_out = reinterpret_cast<Bytef*>(result.data() + before);
     stream.avail_out = static_cast<uInt>(room);

@@ -10,17 +10,14 @@
 
 #include "common/check.h"
 #include "web/content_coding.h"
+#include "web/zlib_stream.h"
 
 namespace halite::web {
 
 namespace {
 
 constexpr int kFastLevel = 1;
-constexpr int kZlibFrame = 15;       // a window of 32 KiB
-constexpr int kGzipFrame = 15 + 16;  // selects gzip in zlib
-constexpr std::size_t kStepBytes = 64 << 10;
-// The largest piece of input at once: zlib and ISA-L count in 32 bits.
-constexpr std::size_t kInputStepBytes = 1 << 30;
+constexpr std::size_t kDeflateStepBytes = 64 << 10;
 
 }  // namespace
 
@@ -52,11 +49,11 @@ class ZlibStream final : public Deflater::Impl {
     stream_.avail_in = static_cast<uInt>(piece.size());
     do {
       const std::size_t before = to.size();
-      to.resize(before + kStepBytes);
+      to.resize(before + kDeflateStepBytes);
       stream_.next_out = reinterpret_cast<Bytef*>(to.data() + before);
-      stream_.avail_out = kStepBytes;
+      stream_.avail_out = kDeflateStepBytes;
       deflate(&stream_, last ? Z_FINISH : Z_NO_FLUSH);
-      to.resize(before + kStepBytes - stream_.avail_out);
+      to.resize(before + kDeflateStepBytes - stream_.avail_out);
     } while (stream_.avail_out == 0);
   }
 
@@ -81,11 +78,11 @@ class FastStream final : public Deflater::Impl {
     stream_.end_of_stream = last ? 1 : 0;
     do {
       const std::size_t before = to.size();
-      to.resize(before + kStepBytes);
+      to.resize(before + kDeflateStepBytes);
       stream_.next_out = reinterpret_cast<std::uint8_t*>(to.data() + before);
-      stream_.avail_out = kStepBytes;
+      stream_.avail_out = kDeflateStepBytes;
       HALITE_CHECK(isal_deflate(&stream_) == COMP_OK, "ISA-L was called in a wrong state");
-      to.resize(before + kStepBytes - stream_.avail_out);
+      to.resize(before + kDeflateStepBytes - stream_.avail_out);
     } while (stream_.avail_out == 0);
   }
 

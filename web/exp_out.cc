@@ -14,7 +14,7 @@ namespace halite::web {
 
 namespace {
 
-constexpr std::size_t kPieceBytes = 64 << 10;
+constexpr std::size_t kExpPieceBytes = 64 << 10;
 
 void append_number(std::string& to, double value, bool plain_numbers) {
   if (std::isfinite(value)) {
@@ -56,7 +56,7 @@ ExpAnswerSource::ExpAnswerSource(std::shared_ptr<const query::ExpAnswer> answer,
 
 bool ExpAnswerSource::next(std::string& to) {
   if (finished_) return false;
-  const std::size_t enough = to.size() + kPieceBytes;
+  const std::size_t enough = to.size() + kExpPieceBytes;
   if (!started_) {
     to += "{\"outputs\":[";
     started_ = true;
@@ -90,7 +90,7 @@ void ExpAnswerSource::begin_output(std::string& to) const {
 
 void ExpAnswerSource::some_rows(std::string& to) {
   const query::ExpTable& table = answer_->outputs[output_];
-  const std::size_t enough = to.size() + kPieceBytes;
+  const std::size_t enough = to.size() + kExpPieceBytes;
   for (; row_ < table.times.size() && to.size() < enough; ++row_) {
     if (row_ != 0) to += ',';
     fmt::format_to(std::back_inserter(to), "[{}", table.times[row_]);

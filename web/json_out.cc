@@ -18,7 +18,7 @@ namespace halite::web {
 
 namespace {
 
-constexpr std::size_t kPieceBytes = 64 << 10;
+constexpr std::size_t kAnswerPieceBytes = 64 << 10;
 // A point's brackets, quotes and commas, its timestamp and its value: a double is the longest.
 constexpr std::size_t kPointBytesMax = 8 + TimeText::kBytesMax + kJavaDoubleBytesMax;
 
@@ -180,7 +180,7 @@ AnswerSource::AnswerSource(std::shared_ptr<const query::Answer> answer, AnswerFo
 
 bool AnswerSource::next(std::string& to) {
   if (finished_) return false;
-  const std::size_t enough = to.size() + kPieceBytes;
+  const std::size_t enough = to.size() + kAnswerPieceBytes;
   if (!started_) {
     to += '[';
     started_ = true;
@@ -240,7 +240,7 @@ void AnswerSource::begin_series(std::string& to) {
 
 void AnswerSource::some_points(std::string& to) {
   const query::AnswerSeries& series = answer_->series[series_];
-  const std::size_t enough = to.size() + kPieceBytes;
+  const std::size_t enough = to.size() + kAnswerPieceBytes;
   while (point_ < series.times.size() && to.size() < enough) point(to, series, point_++);
 }
 

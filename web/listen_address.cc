@@ -20,8 +20,8 @@ namespace {
 constexpr std::chrono::milliseconds kAcceptPause(100);
 
 // The system resolves a name. If it has addresses of both kinds, IPv4 comes first.
-Result<tcp::endpoint> endpoint_of(const WebOptions& options,
-                                  const asio::any_io_executor& executor) {
+Result<tcp::endpoint> tcp_endpoint_of(const WebOptions& options,
+                                      const asio::any_io_executor& executor) {
   boost::system::error_code error;
   const asio::ip::address address = asio::ip::make_address(options.address, error);
   if (!error) return tcp::endpoint(address, options.port);
@@ -42,7 +42,7 @@ Result<tcp::endpoint> endpoint_of(const WebOptions& options,
 }  // namespace
 
 Result<void> bind_acceptor(const WebOptions& options, tcp::acceptor& acceptor) {
-  TRY(const tcp::endpoint endpoint, endpoint_of(options, acceptor.get_executor()));
+  TRY(const tcp::endpoint endpoint, tcp_endpoint_of(options, acceptor.get_executor()));
   boost::system::error_code error;
   acceptor.open(endpoint.protocol(), error);
   if (!error) acceptor.set_option(tcp::acceptor::reuse_address(true), error);

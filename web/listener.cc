@@ -8,19 +8,18 @@
 #include <unordered_set>
 #include <utility>
 
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/strand.hpp>
-#include <boost/asio/use_awaitable.hpp>
 #include <fmt/format.h>
 
 #include "common/exception_text.h"
 #include "common/gauge_guard.h"
 #include "common/log.h"
 #include "web/access/access_control.h"
+#include "web/awaitable.h"
 #include "web/client_connection.h"
 #include "web/connection_quota.h"
 #include "web/http_session.h"
@@ -37,7 +36,6 @@ using asio::ip::tcp;
 
 namespace {
 
-constexpr auto kAwaitable = asio::as_tuple(asio::use_awaitable);
 constexpr std::size_t kSniffBytes = 16 << 10;
 constexpr std::chrono::seconds kStillWaiting(1);  // between two log lines about it
 

@@ -63,7 +63,7 @@ constexpr std::array kFields = {
     Field{"uidToStringTime", Is::kNoTime},
 };
 
-std::string text_of(Is is, const QueryStats& stats) {
+std::string stat_text(Is is, const QueryStats& stats) {
   switch (is) {
     case Is::kWallMs:
       return fmt::format("{:.1f}", stats.cost.wall_ms);
@@ -91,7 +91,7 @@ void append_query_stats(std::string& to, const QueryStats& stats) {
   bool first = true;
   for (const Field& field : kFields) {
     fmt::format_to(std::back_inserter(to), "{}\"{}\":{}", first ? "" : ",", field.name,
-                   text_of(field.is, stats));
+                   stat_text(field.is, stats));
     first = false;
   }
 }

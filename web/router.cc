@@ -16,7 +16,7 @@ namespace halite::web {
 
 namespace {
 
-Response not_found(const Call& call) {
+Response endpoint_not_found(const Call& call) {
   if (call.target.api) return error_response(call, 404, "Endpoint not found");
   if (call.target.endpoint == "plugin") return text_response(404, "");
   if (call.target.has("json")) return json_response(404, legacy_error_json("Page Not Found"));
@@ -41,7 +41,7 @@ std::optional<Response> check_request(Call& call) {
 }
 
 // The page's own files are served like endpoints.
-const Endpoint* endpoint_of(const Call& call) {
+const Endpoint* enabled_endpoint(const Call& call) {
   const bool ours = call.target.endpoint == "metrics" || call.target.endpoint == "-";
   if (!(call.target.api ? call.options.api : ours || call.options.pages)) return nullptr;
   const Endpoint* endpoint = find_endpoint(call.target.endpoint, call.options.mode);
@@ -63,9 +63,9 @@ RoutedRequest route(const WebOptions& options, const WebServices& services, WebM
     routed.refusal = std::move(*refusal);
     return routed;
   }
-  const Endpoint* endpoint = endpoint_of(call);
+  const Endpoint* endpoint = enabled_endpoint(call);
   if (endpoint == nullptr) {
-    routed.refusal = not_found(call);
+    routed.refusal = endpoint_not_found(call);
   } else if (!allows(*endpoint, call.request.method)) {
     routed.refusal = method_not_allowed(call);
   } else if (changes(*endpoint, call.request.method) && is_cross_origin(call)) {

@@ -12,19 +12,18 @@
 #include <unordered_set>
 #include <utility>
 
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <boost/asio/use_awaitable.hpp>
 #include <fmt/format.h>
 
 #include "common/exception_text.h"
 #include "common/json_string.h"
 #include "common/log.h"
 #include "common/thread_name.h"
+#include "web/awaitable.h"
 #include "web/client_connection.h"
 #include "web/listen_address.h"
 #include "web/request_head.h"
@@ -40,8 +39,6 @@ namespace asio = boost::asio;
 using asio::ip::tcp;
 
 namespace {
-
-constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
 
 // The first bytes of a connection, as far as an answer needs them: a telnet line or a request's
 // head.
@@ -133,7 +130,7 @@ struct StartupListener::State {
 
 asio::awaitable<void> StartupListener::State::accept(State& state) {
   while (!state.ending) {
-    auto [error, socket] = co_await state.acceptor.async_accept(kAwait);
+    auto [error, socket] = co_await state.acceptor.async_accept(kAwaitable);
     if (state.ending) co_return;
     if (error) {
       co_await pause_accepting(state.pause, error);

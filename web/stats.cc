@@ -118,7 +118,7 @@ void append_family(Stats& stats, const MetricFamily& family, const Tags& tags) {
   }
 }
 
-std::string line_of(const Stat& stat, std::int64_t time_s) {
+std::string stat_line(const Stat& stat, std::int64_t time_s) {
   std::string line = fmt::format("{} {} {}", stat.name, time_s, stat.value);
   for (const auto& [key, value] : stat.tags) {
     if (key != "host" && key != "fqdn") {
@@ -157,7 +157,7 @@ Stats collect_stats(const WebServices& services, const WebOptions& options) {
 
 void append_stats_lines(std::string& to, const Stats& stats) {
   for (const Stat& stat : stats.list) {
-    to += line_of(stat, stats.time_s);
+    to += stat_line(stat, stats.time_s);
     to += '\n';
   }
 }
@@ -180,7 +180,7 @@ void append_stats_json(std::string& to, const Stats& stats) {
 
 void append_stats_lines_json(std::string& to, const Stats& stats) {
   append_json_list(to, stats.list, [&to, &stats](const Stat& stat) {
-    append_json_string(to, line_of(stat, stats.time_s));
+    append_json_string(to, stat_line(stat, stats.time_s));
   });
 }
 

@@ -69,7 +69,8 @@ std::size_t grafana_segments(const std::vector<std::string>& segments) {
 }
 
 // Finds the endpoint in the segments after the prefix.
-Result<void> resolve(const std::vector<std::string>& segments, std::size_t at, Target& target) {
+Result<void> set_endpoint(const std::vector<std::string>& segments, std::size_t at,
+                          Target& target) {
   if (at >= segments.size()) return {};
   target.endpoint = to_lower(segments[at]);
   if (target.endpoint != "api") {
@@ -164,7 +165,7 @@ Result<void> parse_target(std::string_view text, bool grafana_prefix, Target& ta
   Result<Parameters> parameters =
       mark == std::string_view::npos ? Parameters() : parse_parameters(text.substr(mark + 1));
   if (parameters) target.parameters = std::move(*parameters);
-  TRY_VOID(resolve(segments, at, target));
+  TRY_VOID(set_endpoint(segments, at, target));
   if (!parameters) return std::unexpected(std::move(parameters).error());
   return {};
 }

@@ -32,7 +32,7 @@ const Error& no_start() {
   return kError;
 }
 
-asio::awaitable<Response> get(Call& call, Annotation note) {
+asio::awaitable<Response> get_annotation(Call& call, Annotation note) {
   if (note.start_time < 1) co_return mistake_response(call, no_start());
   Result<Bytes> tsuid = storage::tsuid_bytes(note.tsuid);
   if (!tsuid) co_return mistake_response(call, tsuid.error());
@@ -46,7 +46,7 @@ asio::awaitable<Response> get(Call& call, Annotation note) {
   co_return json_response(200, std::move(json));
 }
 
-asio::awaitable<Response> put(Call& call, Annotation note) {
+asio::awaitable<Response> put_annotation(Call& call, Annotation note) {
   if (note.start_time < 1) co_return wrong_argument(call, no_start());
   storage::AnnotationEdit edit{std::move(note)};
   if (!edit.changes_anything()) co_return status_only(304);
@@ -59,7 +59,7 @@ asio::awaitable<Response> put(Call& call, Annotation note) {
   co_return json_response(200, std::move(json));
 }
 
-asio::awaitable<Response> remove(Call& call, Annotation note) {
+asio::awaitable<Response> remove_annotation(Call& call, Annotation note) {
   Result<Bytes> tsuid = storage::tsuid_bytes(note.tsuid);
   const bool good = tsuid && note.start_time >= 1;
   if (!good) {
@@ -80,9 +80,9 @@ asio::awaitable<Response> handle_annotation(Call& call) {
   if (bulk) co_return co_await handle_annotation_bulk(call);
   std::expected<Annotation, Response> note = parse_annotation_request(call);
   if (!note) co_return std::move(note.error());
-  if (call.request.method == "GET") co_return co_await get(call, std::move(*note));
-  if (call.request.method == "DELETE") co_return co_await remove(call, std::move(*note));
-  co_return co_await put(call, std::move(*note));
+  if (call.request.method == "GET") co_return co_await get_annotation(call, std::move(*note));
+  if (call.request.method == "DELETE") co_return co_await remove_annotation(call, std::move(*note));
+  co_return co_await put_annotation(call, std::move(*note));
 }
 
 }  // namespace halite::web

@@ -131,7 +131,7 @@ std::string deleted_json(const BulkDelete& wanted, Span span, std::uint64_t dele
   return json;
 }
 
-asio::awaitable<Response> remove(Call& call) {
+asio::awaitable<Response> remove_annotations(Call& call) {
   Result<BulkDelete> wanted = call.request.body.empty() ? parse_delete_uri(call.target)
                                                         : parse_delete_body(call.request.body);
   if (!wanted) co_return wrong_argument(call, wanted.error());
@@ -183,7 +183,7 @@ std::size_t writes_at_once(const std::vector<Annotation>& notes) {
   return kWritesAtOnce;
 }
 
-asio::awaitable<Response> put(Call& call) {
+asio::awaitable<Response> put_annotations(Call& call) {
   if (call.request.body.empty()) co_return missing_content(call);
   Result<std::vector<Annotation>> notes = parse_notes(call.request.body);
   if (!notes) co_return wrong_argument(call, notes.error());
@@ -208,9 +208,9 @@ asio::awaitable<Response> put(Call& call) {
 }  // namespace
 
 asio::awaitable<Response> handle_annotation_bulk(Call& call) {
-  if (call.request.method == "DELETE") co_return co_await remove(call);
+  if (call.request.method == "DELETE") co_return co_await remove_annotations(call);
   if (call.request.method == "GET") co_return method_not_allowed(call);
-  co_return co_await put(call);
+  co_return co_await put_annotations(call);
 }
 
 }  // namespace halite::web

@@ -24,7 +24,7 @@ std::string one_line(std::string text) {
   return text;
 }
 
-std::string line_of(const LogLine& line) {
+std::string log_line_text(const LogLine& line) {
   return fmt::format("{}\t{}\t{}\t{}\t{}", line.time_s, line.level, line.thread, line.logger,
                      one_line(line.message));
 }
@@ -50,9 +50,9 @@ boost::asio::awaitable<Response> handle_logs(Call& call) {
   for (const LogLine& line : lines) {
     if (json) {
       if (text.size() > 1) text += ',';
-      append_json_string(text, line_of(line));
+      append_json_string(text, log_line_text(line));
     } else {
-      text += line_of(line) + '\n';
+      text += log_line_text(line) + '\n';
     }
   }
   if (json) co_return json_response(200, text + ']');

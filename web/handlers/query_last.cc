@@ -46,7 +46,7 @@ constexpr std::int64_t kBackScanHoursMax = 24 * 366 * 200;
 
 using Sub = LastBody::Sub;
 
-struct Wanted {
+struct LastQuery {
   std::vector<Sub> subs;
   bool resolve = false;
   std::int64_t back_scan_hours = 0;
@@ -71,7 +71,7 @@ std::vector<std::string_view> split(std::string_view text, char at) {
   }
 }
 
-Result<void> add_tag(std::string_view tag, Sub& sub) {
+Result<void> add_sub_tag(std::string_view tag, Sub& sub) {
   const std::size_t equals = tag.find('=');
   const std::string_view key = tag.substr(0, equals);
   const std::string_view value = equals == std::string_view::npos ? "" : tag.substr(equals + 1);
@@ -93,12 +93,12 @@ Result<Sub> parse_series(std::string_view text) {
   }
   const std::string_view tags = text.substr(brace + 1, text.size() - brace - 2);
   if (tags.empty()) return sub;
-  for (const std::string_view tag : split(tags, ',')) TRY_VOID(add_tag(tag, sub));
+  for (const std::string_view tag : split(tags, ',')) TRY_VOID(add_sub_tag(tag, sub));
   return sub;
 }
 
-Result<Wanted> parse_uri(const Target& target) {
-  Wanted wanted;
+Result<LastQuery> parse_last_uri(const Target& target) {
+  LastQuery wanted;
   wanted.resolve = target.has("resolve");
   if (const std::string* hours = target.find("back_scan")) {
     TRY(wanted.back_scan_hours, parse_hours(*hours));
@@ -117,15 +117,15 @@ Result<Wanted> parse_uri(const Target& target) {
   return wanted;
 }
 
-Result<Wanted> parse(const Call& call) {
-  Wanted wanted;
+Result<LastQuery> parse_last_request(const Call& call) {
+  LastQuery wanted;
   if (call.request.method == "POST") {
     TRY(LastBody body, parse_last_body(call.request.body));
     wanted.subs = std::move(body.subs);
     wanted.resolve = body.resolve;
     wanted.back_scan_hours = std::clamp<std::int64_t>(body.back_scan, 0, kBackScanHoursMax);
   } else {
-    TRY(wanted, parse_uri(call.target));
+    TRY(wanted, parse_last_uri(call.target));
   }
   if (wanted.subs.empty()) return fail(Errc::kInvalidArgument, "Missing sub queries");
   return wanted;
@@ -170,7 +170,7 @@ Result<storage::SeriesQuery> by_name(const Sub& sub, bool exactly) {
 }
 
 // The hours to search; an empty range for none.
-TimeRange hours_of(const Call& call, const Wanted& wanted, bool by_tsuid) {
+TimeRange hours_of(const Call& call, const LastQuery& wanted, bool by_tsuid) {
   const TimestampMs now = call.services.clock.now_ms();
   const TimestampMs hour = now - now % kHourMs;
   if (wanted.back_scan_hours > 0) {
@@ -180,9 +180,9 @@ TimeRange hours_of(const Call& call, const Wanted& wanted, bool by_tsuid) {
   return by_tsuid ? TimeRange{hour, hour + kHourMs} : TimeRange{hour, hour};
 }
 
-Task<std::vector<storage::LastPoint>> find(const Call& call, const Wanted& wanted,
-                                           std::size_t index,
-                                           std::shared_ptr<query::QueryBudget> budget) {
+Task<std::vector<storage::LastPoint>> find_last_points(const Call& call, const LastQuery& wanted,
+                                                       std::size_t index,
+                                                       std::shared_ptr<query::QueryBudget> budget) {
   const Sub& sub = wanted.subs[index];
   const bool by_tsuid = !sub.tsuids.empty();
   const bool skip_unknown = call.services.engine.skips_unknown_values();
@@ -336,7 +336,7 @@ class LastSource final : public BodySource {
 }  // namespace
 
 asio::awaitable<Response> handle_query_last(Call& call) {
-  const Result<Wanted> wanted = parse(call);
+  const Result<LastQuery> wanted = parse_last_request(call);
   if (!wanted) co_return question_error(call, wanted.error());
   const auto budget = std::make_shared<query::QueryBudget>(call.services.engine.limits(),
                                                            call.services.clock, call.stop);
@@ -347,7 +347,8 @@ asio::awaitable<Response> handle_query_last(Call& call) {
     // Points in memory are found without waiting, and a body may name thousands. Let other work of
     // this event loop run in between.
     if (i != 0) co_await asio::post(executor, asio::use_awaitable);
-    Result<std::vector<storage::LastPoint>> points = co_await find(call, *wanted, i, budget);
+    Result<std::vector<storage::LastPoint>> points =
+        co_await find_last_points(call, *wanted, i, budget);
     if (!points) co_return query_run_error(call, points.error());
     if (all.empty()) {
       all = *std::move(points);

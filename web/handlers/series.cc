@@ -46,13 +46,13 @@ namespace asio = boost::asio;
 
 namespace {
 
-constexpr std::size_t kNamesDefault = 100;
+constexpr std::size_t kListedNamesDefault = 100;
 constexpr std::size_t kValuesDefault = 10;
 constexpr std::size_t kSeriesTogether = 1 << 16;
 
 using Metric = storage::Cardinality::Metric;
 
-Result<std::size_t> max_of(const Call& call, std::size_t standard) {
+Result<std::size_t> requested_max(const Call& call, std::size_t standard) {
   const std::string_view text = call.target.get("max");
   if (text.empty()) return standard;
   std::size_t value = 0;
@@ -69,7 +69,7 @@ struct Chosen {
   std::size_t matching = 0;
 };
 
-Chosen choose(const std::vector<Metric>& all, const Call& call, std::size_t max) {
+Chosen choose_metrics(const std::vector<Metric>& all, const Call& call, std::size_t max) {
   const std::string text = to_lower(call.target.get("contains"));
   const std::string_view order = call.target.get("order");
   Chosen chosen;
@@ -93,13 +93,13 @@ Chosen choose(const std::vector<Metric>& all, const Call& call, std::size_t max)
 }
 
 asio::awaitable<Response> list_metrics(Call& call) {
-  const Result<std::size_t> max = max_of(call, kNamesDefault);
+  const Result<std::size_t> max = requested_max(call, kListedNamesDefault);
   if (!max) co_return error_response(call, max.error());
   auto counting = call.services.cardinality_counter->counts();
   const Result<std::shared_ptr<const storage::Cardinality>> counts = co_await std::move(counting);
   if (!counts) co_return error_response(call, counts.error());
   const storage::Cardinality& all = **counts;
-  const Chosen chosen = choose(all.metrics, call, *max);
+  const Chosen chosen = choose_metrics(all.metrics, call, *max);
   std::string json = fmt::format(
       R"({{"counted":{},"grownSince":{},"series":{},"metrics":{},"matching":{},"results":)",
       all.counted_ms, all.grown_since_ms, all.series, all.metrics.size(), chosen.matching);
@@ -113,7 +113,7 @@ asio::awaitable<Response> list_metrics(Call& call) {
 }
 
 asio::awaitable<Response> list_keys(Call& call) {
-  const Result<std::size_t> max = max_of(call, kNamesDefault);
+  const Result<std::size_t> max = requested_max(call, kListedNamesDefault);
   if (!max) co_return error_response(call, max.error());
   auto counting = call.services.cardinality_counter->counts();
   const Result<std::shared_ptr<const storage::Cardinality>> counts = co_await std::move(counting);
@@ -183,7 +183,7 @@ void append_key(std::string& to, const TagCardinality::Key& key, const ValuesWan
 asio::awaitable<Response> list_tags(Call& call) {
   const std::string metric(call.target.get("metric"));
   if (metric.empty()) co_return error_response(call, 400, "Missing parameter \"metric\"");
-  const Result<std::size_t> max = max_of(call, kValuesDefault);
+  const Result<std::size_t> max = requested_max(call, kValuesDefault);
   if (!max) co_return error_response(call, max.error());
   const std::shared_ptr<const storage::SeriesPin> pin = call.services.store.pin_series();
   auto looking = shape_of(&call, metric);

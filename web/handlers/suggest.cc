@@ -29,12 +29,12 @@ namespace asio = boost::asio;
 
 namespace {
 
-constexpr std::size_t kNamesDefault = 25;
+constexpr std::size_t kSuggestedNamesDefault = 25;
 
-struct Wanted {
+struct SuggestRequest {
   storage::NameKind kind = storage::NameKind::kMetric;
   std::string prefix;
-  std::size_t max = kNamesDefault;
+  std::size_t max = kSuggestedNamesDefault;
   std::optional<TimeRange> range;  // of points; nullopt = any
 };
 
@@ -45,17 +45,17 @@ Result<storage::NameKind> kind_of(std::string_view type) {
   return fail(Errc::kInvalidArgument, fmt::format("Invalid 'type' parameter:{}", type));
 }
 
-Result<std::size_t> max_of(std::string_view text, std::size_t most) {
+Result<std::size_t> parse_names_max(std::string_view text, std::size_t most) {
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size()) {
     return fail(Errc::kInvalidArgument, "Unable to parse 'max' as a number");
   }
-  if (value <= 0) return kNamesDefault;
+  if (value <= 0) return kSuggestedNamesDefault;
   return std::min(static_cast<std::size_t>(value), most);
 }
 
-Result<Wanted> parse(const Call& call) {
+Result<SuggestRequest> parse_suggest_request(const Call& call) {
   std::map<std::string, std::string> fields;
   const bool post = call.request.method == "POST";
   if (post) {
@@ -63,7 +63,7 @@ Result<Wanted> parse(const Call& call) {
   } else {
     for (const auto& [name, value] : call.target.parameters) fields[name] = value;
   }
-  Wanted wanted;
+  SuggestRequest wanted;
   const std::string& type = fields["type"];
   if (type.empty()) {
     return fail(Errc::kInvalidArgument,
@@ -72,13 +72,13 @@ Result<Wanted> parse(const Call& call) {
   TRY(wanted.kind, kind_of(type));
   wanted.prefix = fields["q"];
   if (!fields["max"].empty()) {
-    TRY(wanted.max, max_of(fields["max"], call.options.suggest_names_max));
+    TRY(wanted.max, parse_names_max(fields["max"], call.options.suggest_names_max));
   }
   TRY(wanted.range, parse_range(call, fields["start"], fields["end"]));
   return wanted;
 }
 
-Task<std::vector<std::string>> find(const Call& call, Wanted wanted) {
+Task<std::vector<std::string>> suggest_names(const Call& call, SuggestRequest wanted) {
   storage::PointStore& store = call.services.store;
   if (!wanted.range) {
     co_return co_await store.suggest(wanted.kind, std::move(wanted.prefix), wanted.max);
@@ -97,9 +97,9 @@ Task<std::vector<std::string>> find(const Call& call, Wanted wanted) {
 }  // namespace
 
 asio::awaitable<Response> handle_suggest(Call& call) {
-  Result<Wanted> wanted = parse(call);
+  Result<SuggestRequest> wanted = parse_suggest_request(call);
   if (!wanted) co_return error_response(call, wanted.error());
-  const Result<std::vector<std::string>> names = co_await find(call, std::move(*wanted));
+  const Result<std::vector<std::string>> names = co_await suggest_names(call, std::move(*wanted));
   if (!names) co_return error_response(call, names.error());
   std::string json = "[";
   for (const std::string& name : *names) {

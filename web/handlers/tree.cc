@@ -31,7 +31,7 @@ bool is_true(const Target& target, std::string_view name) {
   return to_lower(target.get(name)) == "true";
 }
 
-std::expected<TreeEdit, Response> parse_uri(const Call& call) {
+std::expected<TreeEdit, Response> parse_tree_uri(const Call& call) {
   std::expected<std::int32_t, Response> id = tree_id(call, false);
   if (!id) return std::unexpected(std::move(id.error()));
   const Target& target = call.target;
@@ -50,8 +50,8 @@ std::expected<TreeEdit, Response> parse_uri(const Call& call) {
   return edit;
 }
 
-std::expected<TreeEdit, Response> parse(const Call& call) {
-  if (call.request.body.empty()) return parse_uri(call);
+std::expected<TreeEdit, Response> parse_tree_request(const Call& call) {
+  if (call.request.body.empty()) return parse_tree_uri(call);
   Result<TreeEdit> edit = storage::parse_tree_edit(call.request.body);
   if (edit) return std::move(*edit);
   constexpr std::string_view kNoNumber = "Unable to parse 'tree' value";
@@ -62,7 +62,7 @@ std::expected<TreeEdit, Response> parse(const Call& call) {
       error_response(call, 400, "Unable to parse the given JSON", edit.error().message));
 }
 
-asio::awaitable<Response> show(Call& call, std::int32_t id) {
+asio::awaitable<Response> show_tree(Call& call, std::int32_t id) {
   std::expected<Tree, Response> tree = co_await find_tree(call, id);
   if (!tree) co_return std::move(tree.error());
   std::string json;
@@ -82,23 +82,23 @@ asio::awaitable<Response> show_all(Call& call) {
   co_return json_response(200, std::move(json));
 }
 
-asio::awaitable<Response> put(Call& call, TreeEdit edit) {
+asio::awaitable<Response> put_tree(Call& call, TreeEdit edit) {
   storage::TreeStore& trees = call.services.metadata.trees();
   std::int32_t id = edit.tree.id;
   if (id == 0) {
     const Result<std::int32_t> made = co_await trees.create(std::move(edit));
     if (!made) co_return tree_error(call, made.error());
-    co_return co_await show(call, *made);
+    co_return co_await show_tree(call, *made);
   }
   std::expected<Tree, Response> tree = co_await find_tree(call, id);
   if (!tree) co_return std::move(tree.error());
   if (!edit.changes_anything()) co_return status_only(304);
   const Result<void> changed = co_await trees.change(std::move(edit), call.request.method == "PUT");
   if (!changed) co_return tree_error(call, changed.error());
-  co_return co_await show(call, id);
+  co_return co_await show_tree(call, id);
 }
 
-asio::awaitable<Response> remove(Call& call, std::int32_t id) {
+asio::awaitable<Response> remove_tree(Call& call, std::int32_t id) {
   std::expected<Tree, Response> tree = co_await find_tree(call, id);
   if (!tree) co_return std::move(tree.error());
   const bool definition = is_true(call.target, "definition");
@@ -108,14 +108,14 @@ asio::awaitable<Response> remove(Call& call, std::int32_t id) {
 }
 
 asio::awaitable<Response> handle_definition(Call& call) {
-  std::expected<TreeEdit, Response> edit = parse(call);
+  std::expected<TreeEdit, Response> edit = parse_tree_request(call);
   if (!edit) co_return std::move(edit.error());
   const std::int32_t id = edit->tree.id;
-  if (changes_method(call)) co_return co_await put(call, std::move(*edit));
-  if (call.request.method == "DELETE") co_return co_await remove(call, id);
+  if (changes_method(call)) co_return co_await put_tree(call, std::move(*edit));
+  if (call.request.method == "DELETE") co_return co_await remove_tree(call, id);
   if (call.request.method != "GET") co_return unsupported_method(call);
   if (id == 0) co_return co_await show_all(call);
-  co_return co_await show(call, id);
+  co_return co_await show_tree(call, id);
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ namespace asio = boost::asio;
 
 namespace {
 
-asio::awaitable<Response> show(Call& call, storage::TreeStore::Failure kind) {
+asio::awaitable<Response> show_failures(Call& call, storage::TreeStore::Failure kind) {
   std::expected<TreeSeries, Response> wanted = tree_series(call);
   if (!wanted) co_return std::move(wanted.error());
   std::expected<storage::Tree, Response> tree = co_await find_tree(call, wanted->tree);
@@ -45,11 +45,11 @@ asio::awaitable<Response> show(Call& call, storage::TreeStore::Failure kind) {
 }  // namespace
 
 asio::awaitable<Response> handle_tree_collisions(Call& call) {
-  co_return co_await show(call, storage::TreeStore::Failure::kCollision);
+  co_return co_await show_failures(call, storage::TreeStore::Failure::kCollision);
 }
 
 asio::awaitable<Response> handle_tree_not_matched(Call& call) {
-  co_return co_await show(call, storage::TreeStore::Failure::kNotMatched);
+  co_return co_await show_failures(call, storage::TreeStore::Failure::kNotMatched);
 }
 
 }  // namespace halite::web

@@ -14,7 +14,7 @@ namespace halite::web {
 
 namespace {
 
-Result<TreeSeries> parse_body(std::string_view body) {
+Result<TreeSeries> parse_series_body(std::string_view body) {
   TRY(const boost::json::object object, storage::parse_json_object(body));
   TreeSeries wanted;
   for (const auto& [key, value] : object) {
@@ -44,7 +44,7 @@ std::expected<std::int32_t, Response> tree_id(const Call& call, bool required) {
 
 std::expected<TreeSeries, Response> tree_series(const Call& call) {
   if (!call.request.body.empty()) {
-    Result<TreeSeries> wanted = parse_body(call.request.body);
+    Result<TreeSeries> wanted = parse_series_body(call.request.body);
     if (!wanted) return std::unexpected(mistake_response(call, wanted.error()));
     if (wanted->tree == 0) {
       return std::unexpected(error_response(call, 400, "Missing or invalid Tree ID"));

@@ -43,7 +43,7 @@ std::optional<Response> take_number(const Call& call, std::string_view name, boo
   return wrong_parameter(call, name, fmt::format("For input string: \"{}\"", text));
 }
 
-std::expected<TreeRule, Response> parse_uri(const Call& call) {
+std::expected<TreeRule, Response> parse_rule_uri(const Call& call) {
   std::expected<std::int32_t, Response> id = tree_id(call, true);
   if (!id) return std::unexpected(std::move(id.error()));
   const Target& target = call.target;
@@ -79,8 +79,8 @@ std::expected<TreeRule, Response> parse_uri(const Call& call) {
   return rule;
 }
 
-std::expected<TreeRule, Response> parse(const Call& call) {
-  if (call.request.body.empty()) return parse_uri(call);
+std::expected<TreeRule, Response> parse_rule_request(const Call& call) {
+  if (call.request.body.empty()) return parse_rule_uri(call);
   Result<TreeRule> rule = storage::parse_tree_rule(call.request.body);
   if (!rule) return std::unexpected(mistake_response(call, rule.error()));
   return std::move(*rule);
@@ -93,13 +93,13 @@ const TreeRule* find_rule(const Tree& tree, const TreeRule& wanted) {
   return rule == level->second.end() ? nullptr : &rule->second;
 }
 
-Response show(const TreeRule& rule) {
+Response rule_response(const TreeRule& rule) {
   std::string json;
   storage::append_shown_json(json, rule);
   return json_response(200, std::move(json));
 }
 
-asio::awaitable<Response> put(Call& call, TreeRule edit) {
+asio::awaitable<Response> put_rule(Call& call, TreeRule edit) {
   if (!edit.changes_anything()) co_return status_only(304);
   const TreeRule wanted = edit;
   const bool replace = call.request.method == "PUT";
@@ -113,17 +113,17 @@ asio::awaitable<Response> put(Call& call, TreeRule edit) {
   if (stored == nullptr) {
     co_return error_response(call, 500, "The rule was removed by another request");
   }
-  co_return show(*stored);
+  co_return rule_response(*stored);
 }
 
 }  // namespace
 
 asio::awaitable<Response> handle_tree_rule(Call& call) {
-  std::expected<TreeRule, Response> wanted = parse(call);
+  std::expected<TreeRule, Response> wanted = parse_rule_request(call);
   if (!wanted) co_return std::move(wanted.error());
   std::expected<Tree, Response> tree = co_await find_tree(call, wanted->tree_id);
   if (!tree) co_return std::move(tree.error());
-  if (changes_method(call)) co_return co_await put(call, std::move(*wanted));
+  if (changes_method(call)) co_return co_await put_rule(call, std::move(*wanted));
   if (call.request.method != "GET" && call.request.method != "DELETE") {
     co_return unsupported_method(call);
   }
@@ -132,7 +132,7 @@ asio::awaitable<Response> handle_tree_rule(Call& call) {
     co_return error_response(call, 404,
                              fmt::format("Unable to locate rule: {}", storage::to_text(*wanted)));
   }
-  if (call.request.method == "GET") co_return show(*rule);
+  if (call.request.method == "GET") co_return rule_response(*rule);
   const Result<void> removed = co_await call.services.metadata.trees().remove_rule(
       wanted->tree_id, wanted->level, wanted->order);
   if (!removed) co_return tree_error(call, removed.error());

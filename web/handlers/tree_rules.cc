@@ -33,7 +33,7 @@ Result<std::vector<TreeRule>> parse_rules(std::string_view body) {
   return rules;
 }
 
-std::expected<std::vector<TreeRule>, Response> parse_body(const Call& call) {
+std::expected<std::vector<TreeRule>, Response> parse_rules_body(const Call& call) {
   Result<std::vector<TreeRule>> rules = parse_rules(call.request.body);
   if (!rules) return std::unexpected(mistake_response(call, rules.error()));
   if (rules->empty()) return std::unexpected(error_response(call, 400, "Missing tree rules"));
@@ -44,7 +44,7 @@ std::expected<std::vector<TreeRule>, Response> parse_body(const Call& call) {
   return std::move(*rules);
 }
 
-asio::awaitable<Response> put(Call& call, std::int32_t tree, std::vector<TreeRule> rules) {
+asio::awaitable<Response> put_rules(Call& call, std::int32_t tree, std::vector<TreeRule> rules) {
   if (rules.empty()) co_return error_response(call, 400, "Missing tree rules");
   const bool replace = call.request.method == "PUT";
   storage::TreeStore& trees = call.services.metadata.trees();
@@ -73,14 +73,14 @@ asio::awaitable<Response> handle_tree_rules(Call& call) {
     id = tree_id(call, false);
     if (!id) co_return std::move(id.error());
   } else {
-    std::expected<std::vector<TreeRule>, Response> parsed = parse_body(call);
+    std::expected<std::vector<TreeRule>, Response> parsed = parse_rules_body(call);
     if (!parsed) co_return std::move(parsed.error());
     rules = std::move(*parsed);
     id = rules.front().tree_id;
   }
   std::expected<storage::Tree, Response> tree = co_await find_tree(call, *id);
   if (!tree) co_return std::move(tree.error());
-  if (changes_method(call)) co_return co_await put(call, *id, std::move(rules));
+  if (changes_method(call)) co_return co_await put_rules(call, *id, std::move(rules));
   if (call.request.method != "DELETE") co_return unsupported_method(call);
   const Result<void> removed = co_await call.services.metadata.trees().remove_rules(*id);
   if (!removed) co_return tree_error(call, removed.error());

@@ -33,7 +33,7 @@ using storage::NameKind;
 using storage::TsMeta;
 using storage::TsMetaEdit;
 
-Response object(const TsMeta& meta) {
+Response ts_meta_response(const TsMeta& meta) {
   std::string json;
   storage::append_shown_json(json, meta);
   return json_response(200, std::move(json));
@@ -58,7 +58,7 @@ Result<bool> limit_of(const Target& target, std::string_view name, double& limit
   return given;
 }
 
-Result<TsMetaEdit> parse_uri(const Target& target) {
+Result<TsMetaEdit> parse_ts_meta_uri(const Target& target) {
   TsMetaEdit edit;
   TsMeta& meta = edit.meta;
   meta.tsuid = target.get("tsuid");
@@ -73,9 +73,9 @@ Result<TsMetaEdit> parse_uri(const Target& target) {
   return edit;
 }
 
-std::expected<TsMetaEdit, Response> parse(const Call& call) {
+std::expected<TsMetaEdit, Response> parse_ts_meta_request(const Call& call) {
   if (call.request.body.empty()) {
-    Result<TsMetaEdit> edit = parse_uri(call.target);
+    Result<TsMetaEdit> edit = parse_ts_meta_uri(call.target);
     if (!edit) return std::unexpected(error_response(call, 400, edit.error().message));
     return std::move(*edit);
   }
@@ -87,7 +87,7 @@ std::expected<TsMetaEdit, Response> parse(const Call& call) {
   return std::move(*edit);
 }
 
-Task<storage::SeriesUids> resolve(storage::UidTable& uids, MetricAndTags names) {
+Task<storage::SeriesUids> resolve_names(storage::UidTable& uids, MetricAndTags names) {
   storage::SeriesUids series;
   CO_TRY(const auto metric, co_await uids.find(NameKind::kMetric, names.metric));
   series.metric = metric.uid;
@@ -107,7 +107,7 @@ asio::awaitable<Response> get_by_tsuid(Call& call, std::string text) {
   if (!meta && meta.error().code == Errc::kNotFound) co_return mistake_response(call, meta.error());
   if (!meta) co_return error_response(call, meta.error());
   if (!*meta) co_return error_response(call, 404, "Could not find Timeseries meta data");
-  co_return object(**meta);
+  co_return ts_meta_response(**meta);
 }
 
 asio::awaitable<Response> get_by_names(Call& call) {
@@ -116,7 +116,7 @@ asio::awaitable<Response> get_by_names(Call& call) {
   if (!names) co_return wrong_argument(call, names.error());
   storage::Metadata& metadata = call.services.metadata;
   const std::shared_ptr<const storage::SeriesPin> pin = metadata.uids().pin();
-  Result<storage::SeriesUids> uids = co_await resolve(metadata.uids(), std::move(*names));
+  Result<storage::SeriesUids> uids = co_await resolve_names(metadata.uids(), std::move(*names));
   if (!uids && uids.error().code == Errc::kNotFound) {
     co_return error_response(call, 404, "Unable to find one of the UIDs", uids.error().message);
   }
@@ -139,7 +139,7 @@ asio::awaitable<Response> change(Call& call, Bytes tsuid, TsMetaEdit edit) {
   const bool replace = call.request.method == "PUT";
   storage::TsMetaStore& store = call.services.metadata.ts_metas();
   const Result<TsMeta> meta = co_await store.put(std::move(tsuid), std::move(edit), replace);
-  if (meta) co_return object(*meta);
+  if (meta) co_return ts_meta_response(*meta);
   if (meta.error().code == Errc::kNotFound) co_return mistake_response(call, meta.error());
   co_return save_error(call, "TSMeta", meta.error());
 }
@@ -151,7 +151,8 @@ asio::awaitable<Response> put_by_names(Call& call, TsMetaEdit edit) {
   if (!names) co_return wrong_argument(call, names.error());
   storage::Metadata& metadata = call.services.metadata;
   const std::shared_ptr<const storage::SeriesPin> pin = metadata.uids().pin();
-  const Result<storage::SeriesUids> uids = co_await resolve(metadata.uids(), std::move(*names));
+  const Result<storage::SeriesUids> uids =
+      co_await resolve_names(metadata.uids(), std::move(*names));
   if (!uids && uids.error().code == Errc::kNotFound) co_return mistake_response(call, uids.error());
   if (!uids) co_return error_response(call, uids.error());
   const Bytes tsuid = storage::make_tsuid(metadata.widths(), uids->metric, uids->pairs);
@@ -168,14 +169,14 @@ asio::awaitable<Response> put_by_names(Call& call, TsMetaEdit edit) {
   co_return co_await get_by_tsuid(call, edit.meta.tsuid);
 }
 
-asio::awaitable<Response> put(Call& call, TsMetaEdit edit) {
+asio::awaitable<Response> put_ts_meta(Call& call, TsMetaEdit edit) {
   if (edit.meta.tsuid.empty()) co_return co_await put_by_names(call, std::move(edit));
   Result<Bytes> tsuid = storage::tsuid_bytes(edit.meta.tsuid);
   if (!tsuid) co_return wrong_argument(call, tsuid.error());
   co_return co_await change(call, std::move(*tsuid), std::move(edit));
 }
 
-asio::awaitable<Response> remove(Call& call, TsMetaEdit edit) {
+asio::awaitable<Response> remove_ts_meta(Call& call, TsMetaEdit edit) {
   Result<Bytes> tsuid = storage::tsuid_bytes(edit.meta.tsuid);
   const bool given = tsuid && !tsuid->empty();
   if (!given) {
@@ -196,10 +197,10 @@ asio::awaitable<Response> handle_ts_meta(Call& call) {
     if (tsuid == nullptr) co_return co_await get_by_names(call);
     co_return co_await get_by_tsuid(call, *tsuid);
   }
-  std::expected<TsMetaEdit, Response> edit = parse(call);
+  std::expected<TsMetaEdit, Response> edit = parse_ts_meta_request(call);
   if (!edit) co_return std::move(edit.error());
-  if (call.request.method == "DELETE") co_return co_await remove(call, std::move(*edit));
-  co_return co_await put(call, std::move(*edit));
+  if (call.request.method == "DELETE") co_return co_await remove_ts_meta(call, std::move(*edit));
+  co_return co_await put_ts_meta(call, std::move(*edit));
 }
 
 }  // namespace halite::web

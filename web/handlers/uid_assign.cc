@@ -28,16 +28,16 @@ namespace asio = boost::asio;
 namespace {
 
 // Names by type, in order of arrival.
-using Wanted = std::vector<std::pair<std::string, std::vector<std::string>>>;
+using NamesByType = std::vector<std::pair<std::string, std::vector<std::string>>>;
 
 struct Outcome {
   std::map<std::string, std::string> ids;     // by name, hexadecimal
   std::map<std::string, std::string> errors;  // by name
 };
 
-Result<Wanted> parse_body(std::string_view body) {
+Result<NamesByType> parse_assign_body(std::string_view body) {
   TRY(const boost::json::object object, storage::parse_json_object(body));
-  Wanted wanted;
+  NamesByType wanted;
   for (const auto& [key, value] : object) {
     TRY(std::optional<std::vector<std::string>> names,
         storage::texts_field(std::string_view(key), value));
@@ -47,8 +47,8 @@ Result<Wanted> parse_body(std::string_view body) {
   return wanted;
 }
 
-Wanted parse_uri(const Target& target) {
-  Wanted wanted;
+NamesByType parse_assign_uri(const Target& target) {
+  NamesByType wanted;
   for (const char* type : {"metric", "tagk", "tagv"}) {
     std::vector<std::string> names;
     for (const std::string_view name : query::split_trimmed(target.get(type), ',')) {
@@ -131,7 +131,8 @@ asio::awaitable<Response> handle_uid_assign(Call& call) {
   if (!post && call.request.method != "GET") co_return method_not_allowed(call);
   if (std::optional<Response> refusal = refuse_write_by_get(call)) co_return std::move(*refusal);
   if (post && call.request.body.empty()) co_return missing_content(call);
-  const Result<Wanted> wanted = post ? parse_body(call.request.body) : parse_uri(call.target);
+  const Result<NamesByType> wanted =
+      post ? parse_assign_body(call.request.body) : parse_assign_uri(call.target);
   if (!wanted) {
     co_return error_response(call, 400, "Unable to parse the given JSON", wanted.error().message);
   }

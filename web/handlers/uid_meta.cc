@@ -24,18 +24,18 @@ namespace {
 using storage::UidMeta;
 using storage::UidMetaStore;
 
-Response not_found(const Call& call, const Error& error) {
+Response uid_not_found(const Call& call, const Error& error) {
   return error_response(call, 404, "Could not find the requested UID", error.message);
 }
 
-Response object(const UidMeta& meta) {
+Response uid_meta_response(const UidMeta& meta) {
   std::string json;
   storage::append_shown_json(json, meta);
   return json_response(200, std::move(json));
 }
 
 // The object from the parameters, or the answer to an error.
-std::expected<UidMeta, Response> parse_uri(const Call& call) {
+std::expected<UidMeta, Response> parse_uid_meta_uri(const Call& call) {
   for (const char* name : {"uid", "type"}) {
     if (call.target.get(name).empty()) return std::unexpected(missing_parameter(call, name));
   }
@@ -50,8 +50,8 @@ std::expected<UidMeta, Response> parse_uri(const Call& call) {
   return meta;
 }
 
-std::expected<UidMeta, Response> parse(const Call& call) {
-  if (call.request.body.empty() || call.request.method == "GET") return parse_uri(call);
+std::expected<UidMeta, Response> parse_uid_meta_request(const Call& call) {
+  if (call.request.body.empty() || call.request.method == "GET") return parse_uid_meta_uri(call);
   Result<UidMeta> meta = storage::parse_uid_meta(call.request.body);
   if (!meta) {
     return std::unexpected(
@@ -67,17 +67,17 @@ Result<UidMetaStore::Key> key_of(const UidMeta& meta) {
   return UidMetaStore::Key{*meta.kind, std::move(uid)};
 }
 
-asio::awaitable<Response> get(Call& call, UidMeta wanted) {
+asio::awaitable<Response> get_uid_meta(Call& call, UidMeta wanted) {
   Result<UidMetaStore::Key> key = key_of(wanted);
   if (!key) co_return mistake_response(call, key.error());
   const Result<UidMeta> meta = co_await call.services.metadata.uid_metas().get(std::move(*key));
-  if (meta) co_return object(*meta);
-  if (meta.error().code == Errc::kNotFound) co_return not_found(call, meta.error());
+  if (meta) co_return uid_meta_response(*meta);
+  if (meta.error().code == Errc::kNotFound) co_return uid_not_found(call, meta.error());
   if (meta.error().code == Errc::kInvalidArgument) co_return mistake_response(call, meta.error());
   co_return error_response(call, meta.error());
 }
 
-asio::awaitable<Response> put(Call& call, UidMeta wanted) {
+asio::awaitable<Response> put_uid_meta(Call& call, UidMeta wanted) {
   Result<UidMetaStore::Key> key = key_of(wanted);
   if (!key) co_return wrong_argument(call, key.error());
   storage::UidMetaEdit edit{std::move(wanted)};
@@ -85,12 +85,12 @@ asio::awaitable<Response> put(Call& call, UidMeta wanted) {
   const bool replace = call.request.method == "PUT";
   UidMetaStore& store = call.services.metadata.uid_metas();
   const Result<UidMeta> meta = co_await store.put(std::move(*key), std::move(edit), replace);
-  if (meta) co_return object(*meta);
-  if (meta.error().code == Errc::kNotFound) co_return not_found(call, meta.error());
+  if (meta) co_return uid_meta_response(*meta);
+  if (meta.error().code == Errc::kNotFound) co_return uid_not_found(call, meta.error());
   co_return save_error(call, "UIDMeta", meta.error());
 }
 
-asio::awaitable<Response> remove(Call& call, UidMeta wanted) {
+asio::awaitable<Response> remove_uid_meta(Call& call, UidMeta wanted) {
   Result<UidMetaStore::Key> key = key_of(wanted);
   if (!key) {
     co_return error_response(call, 400, "Unable to delete UIDMeta information",
@@ -109,11 +109,11 @@ asio::awaitable<Response> remove(Call& call, UidMeta wanted) {
 
 asio::awaitable<Response> handle_uid_meta(Call& call) {
   if (std::optional<Response> refusal = override_method(call)) co_return std::move(*refusal);
-  std::expected<UidMeta, Response> wanted = parse(call);
+  std::expected<UidMeta, Response> wanted = parse_uid_meta_request(call);
   if (!wanted) co_return std::move(wanted.error());
-  if (call.request.method == "GET") co_return co_await get(call, std::move(*wanted));
-  if (call.request.method == "DELETE") co_return co_await remove(call, std::move(*wanted));
-  co_return co_await put(call, std::move(*wanted));
+  if (call.request.method == "GET") co_return co_await get_uid_meta(call, std::move(*wanted));
+  if (call.request.method == "DELETE") co_return co_await remove_uid_meta(call, std::move(*wanted));
+  co_return co_await put_uid_meta(call, std::move(*wanted));
 }
 
 }  // namespace halite::web

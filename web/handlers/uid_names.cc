@@ -10,7 +10,7 @@ namespace halite::web {
 
 namespace {
 
-Result<void> add_tag(std::string_view tag, std::map<std::string, std::string>& tags) {
+Result<void> add_series_tag(std::string_view tag, std::map<std::string, std::string>& tags) {
   const std::vector<std::string_view> parts = query::split_all(tag, '=');
   if (parts.size() != 2 || parts[0].empty() || parts[1].empty()) {
     return fail(Errc::kInvalidArgument,
@@ -47,7 +47,7 @@ Result<MetricAndTags> parse_metric_and_tags(std::string_view text) {
   const std::string_view inner = text.substr(curly + 1, text.size() - curly - 2);
   if (inner.empty()) return parsed;
   for (const std::string_view tag : query::split_all(inner, ',')) {
-    TRY_VOID(add_tag(tag, parsed.tags));
+    TRY_VOID(add_series_tag(tag, parsed.tags));
   }
   return parsed;
 }

@@ -33,8 +33,8 @@ struct Rename {
 };
 
 // If several types are named, the last one in OpenTSDB's map counts.
-Rename choose(const std::vector<std::pair<std::string, std::optional<std::string>>>& fields,
-              std::uint32_t map_capacity) {
+Rename choose_fields(const std::vector<std::pair<std::string, std::optional<std::string>>>& fields,
+                     std::uint32_t map_capacity) {
   std::vector<std::string> keys;
   for (const auto& [key, value] : fields) keys.push_back(key);
   Rename wanted;
@@ -50,22 +50,22 @@ Rename choose(const std::vector<std::pair<std::string, std::optional<std::string
   return wanted;
 }
 
-Result<Rename> parse_body(std::string_view body) {
+Result<Rename> parse_rename_body(std::string_view body) {
   TRY(const boost::json::object object, storage::parse_json_object(body));
   std::vector<std::pair<std::string, std::optional<std::string>>> fields;
   for (const auto& [key, value] : object) {
     TRY(std::optional<std::string> text, storage::text_field(std::string_view(key), value));
     fields.emplace_back(key, std::move(text));
   }
-  return choose(fields, kJavaMapCapacity);
+  return choose_fields(fields, kJavaMapCapacity);
 }
 
-Rename parse_uri(const Target& target) {
+Rename parse_rename_uri(const Target& target) {
   std::vector<std::pair<std::string, std::optional<std::string>>> fields;
   for (const char* key : {"metric", "tagk", "tagv", "name"}) {
     if (!target.get(key).empty()) fields.emplace_back(key, target.get(key));
   }
-  return choose(fields, 3);
+  return choose_fields(fields, 3);
 }
 
 Task<void> rename(const Call& call, Rename wanted) {
@@ -107,7 +107,8 @@ asio::awaitable<Response> handle_uid_rename(Call& call) {
   if (!post && call.request.method != "GET") co_return method_not_allowed(call);
   if (std::optional<Response> refusal = refuse_write_by_get(call)) co_return std::move(*refusal);
   if (post && call.request.body.empty()) co_return missing_content(call);
-  Result<Rename> wanted = post ? parse_body(call.request.body) : parse_uri(call.target);
+  Result<Rename> wanted =
+      post ? parse_rename_body(call.request.body) : parse_rename_uri(call.target);
   if (!wanted) {
     co_return error_response(call, 400, "Unable to parse the given JSON", wanted.error().message);
   }
