@@ -17,10 +17,6 @@
 namespace halite::storage::bytes_text {
 namespace {
 
-void need(bool condition, std::string_view what) {
-  if (!condition) throw std::runtime_error(std::string(what));
-}
-
 Lines error(const Error& error) {
   return {fmt::format("error ({}): {}", errc_name(error.code), error.message)};
 }

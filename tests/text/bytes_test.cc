@@ -83,7 +83,7 @@ std::string joined(const std::vector<std::string>& lines) {
   return text;
 }
 
-std::vector<fs::path> files() {
+std::vector<fs::path> bytes_files() {
   std::vector<fs::path> paths;
   for (const auto& entry : fs::directory_iterator(HALITE_SOURCE_DIR "/tests/text/bytes")) {
     if (entry.path().extension() == ".bytes") paths.push_back(entry.path());
@@ -105,7 +105,7 @@ TEST_P(BytesFile, SaysWhatTheCodeDoes) {
   EXPECT_EQ(joined(lines), joined(wanted));
 }
 
-INSTANTIATE_TEST_SUITE_P(Bytes, BytesFile, testing::ValuesIn(files()), [](const auto& test) {
+INSTANTIATE_TEST_SUITE_P(Bytes, BytesFile, testing::ValuesIn(bytes_files()), [](const auto& test) {
   std::string name = test.param.stem().string();
   std::ranges::replace(name, '-', '_');
   return name;

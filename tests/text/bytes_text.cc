@@ -92,6 +92,10 @@ std::string dotted(BytesView bytes, std::span<const std::size_t> sizes) {
 
 }  // namespace
 
+void need(bool condition, std::string_view what) {
+  if (!condition) throw std::runtime_error(std::string(what));
+}
+
 std::vector<std::string> words_of(std::string_view line) {
   std::istringstream in{std::string(line)};
   std::vector<std::string> words;

@@ -32,6 +32,7 @@ struct Layouts {
 };
 
 // What a file says wrongly ends its test: these throw std::runtime_error.
+void need(bool condition, std::string_view what);
 [[nodiscard]] std::vector<std::string> words_of(std::string_view line);
 [[nodiscard]] std::int64_t number(std::string_view text);
 [[nodiscard]] Bytes hex(std::string_view text);  // dots between the fields are skipped

@@ -1,7 +1,5 @@
 #include "tests/text/log_questions.h"
 
-#include <stdexcept>
-
 #include <fmt/format.h>
 
 #include "storage/tsdb/wal/format.h"
@@ -12,10 +10,6 @@
 namespace halite::storage::bytes_text {
 
 namespace {
-
-void need(bool condition, const char* what) {
-  if (!condition) throw std::runtime_error(what);
-}
 
 std::uint64_t whole(std::string_view text) { return static_cast<std::uint64_t>(number(text)); }
 

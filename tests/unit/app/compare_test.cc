@@ -15,7 +15,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-constexpr TimestampMs kNow = 1'357'000'000'000;
+constexpr TimestampMs kQueryNow = 1'357'000'000'000;
 
 std::vector<std::string> targets(const CompareQueries& file) {
   std::vector<std::string> found;
@@ -80,7 +80,7 @@ TEST(CompareQuery, NamesLinesThatAreNoQueries) {
 TEST(CompareQuery, FixesTimesThatMove) {
   const auto pinned_one = [](const char* line) {
     const CompareQueries file = read_compare_queries(line);
-    return pinned(file.queries.at(0), kNow);
+    return pinned(file.queries.at(0), kQueryNow);
   };
   EXPECT_EQ(pinned_one("start=1h-ago&m=sum:a{host=x%7Cy}").target,
             "/api/query?start=1356996400000&m=sum:a{host=x%7Cy}&end=1357000000000");

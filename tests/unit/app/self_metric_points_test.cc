@@ -21,14 +21,14 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-constexpr TimestampMs kNow = 1'356'998'400'000;
+constexpr TimestampMs kCollectedAt = 1'356'998'400'000;
 
 // "metric{key=value,...} = number", in text order.
 std::vector<std::string> texts(const prometheus::Registry& registry, const std::string& host) {
   std::vector<std::string> lines;
   for (const ingest::Writer::SelfPoint& point :
-       self_metric_points(registry.Collect(), host, kNow)) {
-    EXPECT_EQ(point.time, kNow);
+       self_metric_points(registry.Collect(), host, kCollectedAt)) {
+    EXPECT_EQ(point.time, kCollectedAt);
     std::string tags;
     for (const Tag& tag : point.series.tags) {
       tags += fmt::format("{}{}={}", tags.empty() ? "" : ",", tag.key, tag.value);

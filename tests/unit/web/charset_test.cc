@@ -24,7 +24,7 @@ Result<std::string> decoded(std::string_view body, std::string_view name,
   return decode_body(body, named("text/plain; charset=" + std::string(name)), bytes_max, kSetting);
 }
 
-std::string text_of(std::string_view body, std::string_view name) {
+std::string decoded_text(std::string_view body, std::string_view name) {
   const Result<std::string> text = decoded(body, name);
   EXPECT_TRUE(text) << name << ": " << text.error().message;
   return text.value_or("");
@@ -56,25 +56,25 @@ TEST(Charset, UnknownOnesAreRefusedByName) {
 }
 
 TEST(Charset, TextsAreMadeUtf8) {
-  EXPECT_EQ(text_of("Z\xFCrich", "iso-8859-1"), "Zürich");
-  EXPECT_EQ(text_of("\x80 1", "windows-1252"), "€ 1");
-  EXPECT_EQ(text_of("\xA4 1", "iso-8859-15"), "€ 1");
-  EXPECT_EQ(text_of("\xCC\xEE\xF1\xEA\xE2\xE0", "windows-1251"), "Москва");
-  EXPECT_EQ(text_of("plain", "us-ascii"), "plain");
-  EXPECT_EQ(text_of("\x93\x8C\x8B\x9E", "Shift_JIS"), "東京");
-  EXPECT_EQ(text_of("\xB1\xB1\xBE\xA9", "gbk"), "北京");
-  EXPECT_EQ(text_of("", "latin1"), "");
+  EXPECT_EQ(decoded_text("Z\xFCrich", "iso-8859-1"), "Zürich");
+  EXPECT_EQ(decoded_text("\x80 1", "windows-1252"), "€ 1");
+  EXPECT_EQ(decoded_text("\xA4 1", "iso-8859-15"), "€ 1");
+  EXPECT_EQ(decoded_text("\xCC\xEE\xF1\xEA\xE2\xE0", "windows-1251"), "Москва");
+  EXPECT_EQ(decoded_text("plain", "us-ascii"), "plain");
+  EXPECT_EQ(decoded_text("\x93\x8C\x8B\x9E", "Shift_JIS"), "東京");
+  EXPECT_EQ(decoded_text("\xB1\xB1\xBE\xA9", "gbk"), "北京");
+  EXPECT_EQ(decoded_text("", "latin1"), "");
 }
 
 TEST(Charset, Utf16AndUtf32) {
-  EXPECT_EQ(text_of("\x5A\x00\xFC\x00"sv, "utf-16le"), "Zü");
-  EXPECT_EQ(text_of("\x00\x5A\x00\xFC"sv, "utf-16be"), "Zü");
-  EXPECT_EQ(text_of("\xFF\xFE\x5A\x00\xFC\x00"sv, "utf-16"), "Zü");
-  EXPECT_EQ(text_of("\xFE\xFF\x00\x5A\x00\xFC"sv, "utf-16"), "Zü");
-  EXPECT_EQ(text_of("\x00\x5A\x00\xFC"sv, "utf-16"), "Zü");
-  EXPECT_EQ(text_of("\xD8\x3D\xDE\x00"sv, "UTF-16"), "😀");
-  EXPECT_EQ(text_of("\x00\x00\x00\xFC"sv, "utf-32"), "ü");
-  EXPECT_EQ(text_of("\xFF\xFE\x00\x00\xFC\x00\x00\x00"sv, "utf-32"), "ü");
+  EXPECT_EQ(decoded_text("\x5A\x00\xFC\x00"sv, "utf-16le"), "Zü");
+  EXPECT_EQ(decoded_text("\x00\x5A\x00\xFC"sv, "utf-16be"), "Zü");
+  EXPECT_EQ(decoded_text("\xFF\xFE\x5A\x00\xFC\x00"sv, "utf-16"), "Zü");
+  EXPECT_EQ(decoded_text("\xFE\xFF\x00\x5A\x00\xFC"sv, "utf-16"), "Zü");
+  EXPECT_EQ(decoded_text("\x00\x5A\x00\xFC"sv, "utf-16"), "Zü");
+  EXPECT_EQ(decoded_text("\xD8\x3D\xDE\x00"sv, "UTF-16"), "😀");
+  EXPECT_EQ(decoded_text("\x00\x00\x00\xFC"sv, "utf-32"), "ü");
+  EXPECT_EQ(decoded_text("\xFF\xFE\x00\x00\xFC\x00\x00\x00"sv, "utf-32"), "ü");
 }
 
 TEST(Charset, WhatIsNoTextInItIsRefused) {

@@ -11,7 +11,7 @@ namespace {
 using query::Answer;
 using query::AnswerSeries;
 
-std::string text_of(const Answer& answer, AnswerFormat format = {}) {
+std::string answer_json(const Answer& answer, AnswerFormat format = {}) {
   AnswerSource source(std::make_shared<const Answer>(answer), format);
   std::string text;
   while (source.next(text)) {
@@ -41,51 +41,51 @@ Answer answer_of(std::vector<AnswerSeries> series) {
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-TEST(JsonOut, Nothing) { EXPECT_EQ(text_of(answer_of({})), "[]"); }
+TEST(JsonOut, Nothing) { EXPECT_EQ(answer_json(answer_of({})), "[]"); }
 
 TEST(JsonOut, SeriesAndPoints) {
   AnswerSeries first = series_of({{1356998400000, 1}, {1356998460000, -2}}, false);
   first.tags = {{"dc", "lga"}, {"host", "a\"b"}};
   first.aggregate_tags = {"x", "y"};
   AnswerSeries empty = series_of({}, false);
-  EXPECT_EQ(text_of(answer_of({first, empty})),
+  EXPECT_EQ(answer_json(answer_of({first, empty})),
             R"([{"metric":"m","tags":{"dc":"lga","host":"a\"b"},"aggregateTags":["x","y"],)"
             R"("dps":{"1356998400":1,"1356998460":-2}},)"
             R"({"metric":"m","tags":{},"aggregateTags":[],"dps":{}}])");
 }
 
 TEST(JsonOut, DoublesAreJavaText) {
-  EXPECT_EQ(
-      text_of(answer_of({series_of({{1000, 1}, {2000, 1e7}, {3000, -0.5}, {4000, 1e-4}}, true)})),
-      R"([{"metric":"m","tags":{},"aggregateTags":[],)"
-      R"("dps":{"1":1.0,"2":1.0E7,"3":-0.5,"4":1.0E-4}}])");
+  EXPECT_EQ(answer_json(
+                answer_of({series_of({{1000, 1}, {2000, 1e7}, {3000, -0.5}, {4000, 1e-4}}, true)})),
+            R"([{"metric":"m","tags":{},"aggregateTags":[],)"
+            R"("dps":{"1":1.0,"2":1.0E7,"3":-0.5,"4":1.0E-4}}])");
 }
 
 TEST(JsonOut, MillisecondsAndArrays) {
   Answer answer = answer_of({series_of({{1500, 1}, {1750, 2}}, false)});
   // Seconds repeat; nothing is merged.
-  EXPECT_NE(text_of(answer).find(R"({"1":1,"1":2})"), std::string::npos);
+  EXPECT_NE(answer_json(answer).find(R"({"1":1,"1":2})"), std::string::npos);
   answer.question.ms_resolution = true;
-  EXPECT_NE(text_of(answer).find(R"({"1500":1,"1750":2})"), std::string::npos);
+  EXPECT_NE(answer_json(answer).find(R"({"1500":1,"1750":2})"), std::string::npos);
   answer.question.arrays = true;
-  EXPECT_NE(text_of(answer).find(R"("dps":[[1500,1],[1750,2]])"), std::string::npos);
+  EXPECT_NE(answer_json(answer).find(R"("dps":[[1500,1],[1750,2]])"), std::string::npos);
   answer.question.ms_resolution = false;
-  EXPECT_NE(text_of(answer).find(R"("dps":[[1,1],[1,2]])"), std::string::npos);
+  EXPECT_NE(answer_json(answer).find(R"("dps":[[1,1],[1,2]])"), std::string::npos);
 }
 
 TEST(JsonOut, WhatIsNoNumber) {
   Answer answer = answer_of(
       {series_of({{1000, kNaN}, {2000, 5}, {3000, kInfinity}, {4000, -kInfinity}}, true)});
-  EXPECT_NE(text_of(answer).find(R"({"1":"NaN","2":5.0,"3":"Infinity","4":"-Infinity"})"),
+  EXPECT_NE(answer_json(answer).find(R"({"1":"NaN","2":5.0,"3":"Infinity","4":"-Infinity"})"),
             std::string::npos);
   answer.question.queries[0].downsample = query::DownsampleSpec{};
   answer.question.queries[0].downsample->fill = query::FillPolicy::kNull;
-  EXPECT_NE(text_of(answer).find(R"({"1":null,"2":5.0,)"), std::string::npos);
+  EXPECT_NE(answer_json(answer).find(R"({"1":null,"2":5.0,)"), std::string::npos);
   // Grafana cannot read any of these.
-  EXPECT_NE(text_of(answer, {.plain_numbers = true}).find(R"("dps":{"2":5.0}})"),
+  EXPECT_NE(answer_json(answer, {.plain_numbers = true}).find(R"("dps":{"2":5.0}})"),
             std::string::npos);
   answer.question.arrays = true;
-  EXPECT_NE(text_of(answer, {.plain_numbers = true}).find(R"("dps":[[2,5.0]]})"),
+  EXPECT_NE(answer_json(answer, {.plain_numbers = true}).find(R"("dps":[[2,5.0]]})"),
             std::string::npos);
 }
 
@@ -94,7 +94,7 @@ TEST(JsonOut, ShowTsuids) {
   series.tsuids = {Bytes("\x00\x00\x01\xab", 4), Bytes("\x02", 1)};
   Answer answer = answer_of({series});
   answer.question.show_tsuids = true;
-  EXPECT_NE(text_of(answer).find(R"("aggregateTags":[],"tsuids":["000001AB","02"],"dps")"),
+  EXPECT_NE(answer_json(answer).find(R"("aggregateTags":[],"tsuids":["000001AB","02"],"dps")"),
             std::string::npos);
 }
 
@@ -141,20 +141,22 @@ TEST(JsonOut, StatsAndSummary) {
                  .wall_ms = 1.5,
                  .stage_ms = {0.25, 1}};
   answer.question.show_stats = true;
-  EXPECT_NE(text_of(answer).find(R"(},"stats":{"queryIndex":0,"aggregationTime":1.5,)"),
+  EXPECT_NE(answer_json(answer).find(R"(},"stats":{"queryIndex":0,"aggregationTime":1.5,)"),
             std::string::npos);
   answer.question.show_summary = true;
-  EXPECT_NE(text_of(answer).find(R"(,{"statsSummary":{"aggregationTime":1.5,)"), std::string::npos);
-  EXPECT_NE(text_of(answer).find(R"(,"halite":{"series":1,"pointsRead":7,"pointsOut":1,"blocks":2,)"
-                                 R"("chunksDecoded":4,"chunksSkipped":5,"totals":6,"ms":1.500,)"
-                                 R"("stages":{"select":0.250,"read":1.000,"merge":0.000,)"
-                                 R"("annotations":0.000}},)"),
+  EXPECT_NE(answer_json(answer).find(R"(,{"statsSummary":{"aggregationTime":1.5,)"),
             std::string::npos);
-  EXPECT_NE(text_of(answer).find(R"("queryIdx_00":{"queryIndex":0,"aggregationTime":1.5,)"),
+  EXPECT_NE(
+      answer_json(answer).find(R"(,"halite":{"series":1,"pointsRead":7,"pointsOut":1,"blocks":2,)"
+                               R"("chunksDecoded":4,"chunksSkipped":5,"totals":6,"ms":1.500,)"
+                               R"("stages":{"select":0.250,"read":1.000,"merge":0.000,)"
+                               R"("annotations":0.000}},)"),
+      std::string::npos);
+  EXPECT_NE(answer_json(answer).find(R"("queryIdx_00":{"queryIndex":0,"aggregationTime":1.5,)"),
             std::string::npos);
-  EXPECT_TRUE(text_of(answer).ends_with(R"("scannerStats":{}}}}])"));
+  EXPECT_TRUE(answer_json(answer).ends_with(R"("scannerStats":{}}}}])"));
   answer.series.clear();
-  EXPECT_TRUE(text_of(answer).starts_with(R"([{"statsSummary":{)"));
+  EXPECT_TRUE(answer_json(answer).starts_with(R"([{"statsSummary":{)"));
 }
 
 TEST(JsonOut, LongAnswersComeInPieces) {
@@ -176,7 +178,7 @@ TEST(JsonOut, LongAnswersComeInPieces) {
     ++pieces;
   }
   EXPECT_GT(pieces, 20);
-  EXPECT_EQ(all, text_of(answer));
+  EXPECT_EQ(all, answer_json(answer));
   EXPECT_NE(all.find(R"("99999":99999}},{"metric":"m")"), std::string::npos);
 }
 

@@ -7,7 +7,7 @@
 namespace halite::web {
 namespace {
 
-Result<LookupQuery> ask(std::string m, std::string limit = "") {
+Result<LookupQuery> parsed_lookup(std::string m, std::string limit = "") {
   Target target;
   if (!m.empty()) target.parameters.emplace_back("m", std::move(m));
   if (!limit.empty()) target.parameters.emplace_back("limit", std::move(limit));
@@ -17,7 +17,7 @@ Result<LookupQuery> ask(std::string m, std::string limit = "") {
 using Tags = std::vector<std::pair<std::string, std::string>>;
 
 TEST(LookupQuery, Uri) {
-  const auto query = ask("sys.cpu{host=web01,host=web02,dc=*,=lga,rack=}");
+  const auto query = parsed_lookup("sys.cpu{host=web01,host=web02,dc=*,=lga,rack=}");
   ASSERT_TRUE(query);
   EXPECT_EQ(query->metric, "sys.cpu");
   EXPECT_EQ(query->tags,
@@ -34,31 +34,31 @@ TEST(LookupQuery, Uri) {
 }
 
 TEST(LookupQuery, AnyValueTakesThoseNamedToo) {
-  const storage::SeriesQuery wanted = series_query(*ask("m{host=a,host=*}"), "m");
+  const storage::SeriesQuery wanted = series_query(*parsed_lookup("m{host=a,host=*}"), "m");
   const std::vector<storage::TagFilter> filters = {{storage::FilterType::kWildcard, "host", "*"}};
   EXPECT_EQ(wanted.filters, filters);
 }
 
 TEST(LookupQuery, WithoutMetric) {
-  EXPECT_EQ(ask("*")->metric, "");
-  EXPECT_EQ(ask("{host=a}")->metric, "");
-  EXPECT_EQ(ask("*{host=a}")->metric, "");
-  EXPECT_EQ(ask("{}").error().message,
+  EXPECT_EQ(parsed_lookup("*")->metric, "");
+  EXPECT_EQ(parsed_lookup("{host=a}")->metric, "");
+  EXPECT_EQ(parsed_lookup("*{host=a}")->metric, "");
+  EXPECT_EQ(parsed_lookup("{}").error().message,
             "Missing metric and tags. Please supply at least one value.");
-  EXPECT_EQ(ask("").error().message, "Missing parameter <code>m</code>");
+  EXPECT_EQ(parsed_lookup("").error().message, "Missing parameter <code>m</code>");
 }
 
 TEST(LookupQuery, Limits) {
-  EXPECT_EQ(ask("m", "0")->limit, 0);
-  EXPECT_EQ(ask("m", "-1")->limit, -1);
-  EXPECT_EQ(ask("m", "1000")->limit, 1000);
-  EXPECT_EQ(ask("m", "x").error().message, "Unable to convert 'limit' to a valid number");
+  EXPECT_EQ(parsed_lookup("m", "0")->limit, 0);
+  EXPECT_EQ(parsed_lookup("m", "-1")->limit, -1);
+  EXPECT_EQ(parsed_lookup("m", "1000")->limit, 1000);
+  EXPECT_EQ(parsed_lookup("m", "x").error().message, "Unable to convert 'limit' to a valid number");
 }
 
 TEST(LookupQuery, Faults) {
-  EXPECT_EQ(ask("m{host=a").error().message, "Unable to parse query");
-  EXPECT_EQ(ask("m{host}").error().message, "Unable to parse query");
-  EXPECT_EQ(ask("m{a=b=c}").error().message, "Unable to parse query");
+  EXPECT_EQ(parsed_lookup("m{host=a").error().message, "Unable to parse query");
+  EXPECT_EQ(parsed_lookup("m{host}").error().message, "Unable to parse query");
+  EXPECT_EQ(parsed_lookup("m{a=b=c}").error().message, "Unable to parse query");
 }
 
 TEST(LookupQuery, Post) {
@@ -74,7 +74,7 @@ TEST(LookupQuery, Post) {
 }
 
 TEST(LookupQuery, ValuesOfAnyKey) {
-  const LookupQuery query = *ask("m{=a,=b}");
+  const LookupQuery query = *parsed_lookup("m{=a,=b}");
   storage::SeriesTable table({.series = 2});
   storage::NewSeries series;
   series.tsuid = "111two";

@@ -10,7 +10,7 @@
 namespace halite::web {
 namespace {
 
-std::string ask(test::TestServer& server, std::string_view request) {
+std::string reply_to(test::TestServer& server, std::string_view request) {
   test::Client client(server.port());
   client.send(request);
   return client.receive_all(10'000);
@@ -18,7 +18,7 @@ std::string ask(test::TestServer& server, std::string_view request) {
 
 TEST(Stats, EveryLineIsOneOpenTsdbUnderstands) {
   test::TestServer server;
-  const std::string text = ask(server, "stats\nexit\n");
+  const std::string text = reply_to(server, "stats\nexit\n");
   const std::regex line(R"(tsd\.\S+ 1356998400 -?[0-9.]+ (\S+=\S+ )*host=localhost)");
   std::size_t at = 0;
   int lines = 0;
@@ -38,7 +38,7 @@ TEST(Stats, TagsAsOpenTsdbsOptionsSay) {
   options.web.stats_canonical = true;
   options.web.stats_with_port = true;
   test::TestServer server(options);
-  const std::string text = ask(server, "stats\nexit\n");
+  const std::string text = reply_to(server, "stats\nexit\n");
   EXPECT_TRUE(text.starts_with(
       "tsd.connectionmgr.connections 1356998400 1 port=0 type=open fqdn=localhost\n"))
       << text;
@@ -46,23 +46,23 @@ TEST(Stats, TagsAsOpenTsdbsOptionsSay) {
 
 TEST(Stats, TheSameByHttpInThreeShapes) {
   test::TestServer server;
-  const std::string json = ask(server, "GET /api/stats HTTP/1.0\r\n\r\n");
+  const std::string json = reply_to(server, "GET /api/stats HTTP/1.0\r\n\r\n");
   EXPECT_NE(json.find(R"([{"metric":"tsd.connectionmgr.connections","timestamp":1356998400,)"
                       R"("value":"1","tags":{"host":"localhost","type":"open"}},)"),
             std::string::npos)
       << json;
-  EXPECT_NE(ask(server, "GET /stats HTTP/1.0\r\n\r\n")
+  EXPECT_NE(reply_to(server, "GET /stats HTTP/1.0\r\n\r\n")
                 .find("\r\n\r\ntsd.connectionmgr.connections 1356998400 "),
             std::string::npos);
-  EXPECT_NE(ask(server, "GET /stats?json HTTP/1.0\r\n\r\n")
+  EXPECT_NE(reply_to(server, "GET /stats?json HTTP/1.0\r\n\r\n")
                 .find("\r\n\r\n[\"tsd.connectionmgr.connections 1356998400 "),
             std::string::npos);
 }
 
 TEST(Stats, PrometheusText) {
   test::TestServer server;
-  ask(server, "GET /-/healthy HTTP/1.0\r\n\r\n");
-  const std::string text = ask(server, "GET /metrics HTTP/1.0\r\n\r\n");
+  reply_to(server, "GET /-/healthy HTTP/1.0\r\n\r\n");
+  const std::string text = reply_to(server, "GET /metrics HTTP/1.0\r\n\r\n");
   EXPECT_NE(text.find("Content-Type: text/plain; version=0.0.4; charset=utf-8\r\n"),
             std::string::npos);
   EXPECT_NE(text.find("\nhalite_web_requests_total{endpoint=\"-\",status=\"200\"} 1\n"),

@@ -11,7 +11,7 @@
 namespace halite::web {
 namespace {
 
-std::string text_of(TimeText& times, std::int64_t time) {
+std::string written_time(TimeText& times, std::int64_t time) {
   std::array<char, TimeText::kBytesMax> text;
   return {text.data(), times.write(text.data(), time)};
 }
@@ -19,10 +19,10 @@ std::string text_of(TimeText& times, std::int64_t time) {
 TEST(TimeText, ManyThatFollowEachOther) {
   TimeText times;
   for (std::int64_t time = 0; time < 30'000; time += 7) {
-    ASSERT_EQ(text_of(times, time), std::to_string(time));
+    ASSERT_EQ(written_time(times, time), std::to_string(time));
   }
   for (std::int64_t time = 1'767'200'000'000; time < 1'767'200'100'000; time += 9) {
-    ASSERT_EQ(text_of(times, time), std::to_string(time));
+    ASSERT_EQ(written_time(times, time), std::to_string(time));
   }
 }
 
@@ -33,7 +33,7 @@ TEST(TimeText, AnyOrder) {
         std::int64_t{0}, std::int64_t{-1}, std::int64_t{-1'767'225'600},
         std::int64_t{1'767'225'601}, std::numeric_limits<std::int64_t>::max(),
         std::numeric_limits<std::int64_t>::min()}) {
-    EXPECT_EQ(text_of(times, time), std::to_string(time));
+    EXPECT_EQ(written_time(times, time), std::to_string(time));
   }
 }
 

@@ -10,6 +10,7 @@
 #include "query/parse/question_parse.h"
 #include "tests/support/query_world.h"
 #include "tests/support/run_task.h"
+#include "tests/unit/query/times.h"
 
 namespace halite::query {
 namespace {
@@ -19,10 +20,8 @@ using test::QueryWorld;
 using test::run_task;
 using testing::SizeIs;
 
-constexpr TimestampMs kT = 1'356'998'400'000;
-
 // Series m host=0 ... of a point a minute, and the same number of another metric.
-void fill(QueryWorld& world, int series, int points) {
+void fill_two_metrics(QueryWorld& world, int series, int points) {
   for (int s = 0; s < series; ++s) {
     for (const char* metric : {"m", "other"}) {
       for (int p = 0; p < points; ++p) {
@@ -56,7 +55,7 @@ TEST(Explain, CountsWhatWouldBeRead) {
   for (const QueryLayout layout :
        {QueryLayout::kOpentsdb, QueryLayout::kOpentsdbSalted, QueryLayout::kCyclic}) {
     QueryWorld world(layout);
-    fill(world, 4, 30);
+    fill_two_metrics(world, 4, 30);
     const Explanation all = explain(world, "sum:m");
     ASSERT_THAT(all.queries, SizeIs(1));
     EXPECT_EQ(all.queries[0].series, 4U);
@@ -76,7 +75,7 @@ TEST(Explain, CountsWhatWouldBeRead) {
 
 TEST(Explain, TsuidsCountTheirOwnRows) {
   QueryWorld world(QueryLayout::kOpentsdb);
-  fill(world, 4, 30);
+  fill_two_metrics(world, 4, 30);
   const auto answer = world.ask(question(world, "none:m"));
   ASSERT_TRUE(answer);
   Question two = question(world, "sum:m");
@@ -91,7 +90,7 @@ TEST(Explain, TsuidsCountTheirOwnRows) {
 TEST(Explain, TellsLimitsAtTheirMaximumAndOneOver) {
   const auto explained = [](const QueryLimits& limits) {
     QueryWorld world(QueryLayout::kCyclic, limits);
-    fill(world, 2, 10);
+    fill_two_metrics(world, 2, 10);
     const Question asked = question(world, "none:m");
     EXPECT_TRUE(world.ask(question(world, "sum:other{host=0}")));
     return *run_task(world.engine().explain(asked, {})).value();
@@ -108,7 +107,7 @@ TEST(Explain, TellsLimitsAtTheirMaximumAndOneOver) {
 
 TEST(Explain, DeletesNothingAndRefusesWhatAQueryRefuses) {
   QueryWorld world(QueryLayout::kCyclic);
-  fill(world, 1, 5);
+  fill_two_metrics(world, 1, 5);
   Question asked = question(world, "sum:m");
   ASSERT_TRUE(world.ask(asked));
   asked.delete_points = true;

@@ -26,6 +26,7 @@
 #include "tests/support/query_world.h"
 #include "tests/support/run_task.h"
 #include "tests/support/sample_point_store.h"
+#include "tests/unit/query/times.h"
 
 namespace halite::query {
 namespace {
@@ -38,8 +39,6 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-constexpr TimestampMs kT = 1'356'998'400'000;
-
 Parameters asking(const std::string& m, TimestampMs begin = kT, TimestampMs end = kT + 600'000) {
   return {{"start", fmt::format("{}ms", begin)}, {"end", fmt::format("{}ms", end)}, {"m", m}};
 }
@@ -49,7 +48,7 @@ void put(QueryWorld& world, const std::string& series, TimestampMs time, std::in
 }
 
 // Series m host=0 ... of `points` points each, one a minute.
-void fill(QueryWorld& world, int series, int points) {
+void fill_hosts(QueryWorld& world, int series, int points) {
   for (int s = 0; s < series; ++s) {
     for (int p = 0; p < points; ++p) {
       put(world, fmt::format("m host={}", s), kT + p * 60'000, s + p);
@@ -61,7 +60,7 @@ Error refusal(const Result<Answer>& answer) { return answer ? Error{} : answer.e
 
 TEST(QueryEngine, UnknownNamesAreRefusedInOpentsdbsWords) {
   QueryWorld world(QueryLayout::kOpentsdb);
-  fill(world, 1, 1);
+  fill_hosts(world, 1, 1);
   const Error metric = refusal(world.ask_uri(asking("sum:nosuch")));
   EXPECT_EQ(metric.code, Errc::kNotFound);
   EXPECT_EQ(metric.message, "No such name for 'metrics': 'nosuch'");
@@ -74,7 +73,7 @@ TEST(QueryEngine, UnknownNamesAreRefusedInOpentsdbsWords) {
 
 TEST(QueryEngine, UnknownValuesCanMatchNothingInstead) {
   QueryWorld world(QueryLayout::kOpentsdb, {}, true);
-  fill(world, 1, 1);
+  fill_hosts(world, 1, 1);
   const auto answer = world.ask_uri(asking("sum:m{host=nosuch}"));
   ASSERT_TRUE(answer) << answer.error().message;
   EXPECT_THAT(answer->series, IsEmpty());
@@ -82,7 +81,7 @@ TEST(QueryEngine, UnknownValuesCanMatchNothingInstead) {
 
 TEST(QueryEngine, CostIsCounted) {
   QueryWorld world(QueryLayout::kCyclic);
-  fill(world, 3, 5);
+  fill_hosts(world, 3, 5);
   const auto answer = world.ask_uri(asking("sum:m"));
   ASSERT_TRUE(answer);
   EXPECT_EQ(answer->cost.series, 3);
@@ -94,7 +93,7 @@ TEST(QueryEngine, CostIsCounted) {
 TEST(QueryEngine, EveryLimitIsNamedAtItsMaximumPlusOne) {
   const auto ask = [](const QueryLimits& limits) {
     QueryWorld world(QueryLayout::kCyclic, limits);
-    fill(world, 3, 5);
+    fill_hosts(world, 3, 5);
     return refusal(world.ask_uri(asking("none:m")));
   };
   EXPECT_EQ(ask({.series_max = 3}).message, "");
@@ -113,7 +112,7 @@ TEST(QueryEngine, EveryLimitIsNamedAtItsMaximumPlusOne) {
 
 TEST(QueryEngine, WorkAfterTheAnswerIsPartOfTheQuery) {
   QueryWorld world(QueryLayout::kCyclic, {.running_max = 1});
-  fill(world, 2, 5);
+  fill_hosts(world, 2, 5);
   auto question = parse_question_uri(asking("sum:m"), world.context());
   ASSERT_TRUE(question);
   ASSERT_TRUE(world.ask(*question));  // writes what was put
@@ -211,7 +210,7 @@ TEST(QueryEngine, TheWaitIsPartOfTheTimeThatAQueryMayTake) {
 
 TEST(QueryEngine, AnswersThatNobodyHasTakenYetAreLimited) {
   QueryWorld world(QueryLayout::kCyclic, {.answers_bytes_max = 100'000});
-  fill(world, 2, 3000);
+  fill_hosts(world, 2, 3000);
   const auto question = parse_question_uri(asking("none:m", kT, kT + 180'000'000), world.context());
   ASSERT_TRUE(question);
   ASSERT_TRUE(world.ask(*question));  // writes what was put
@@ -230,7 +229,7 @@ TEST(QueryEngine, PointsOfAWindowThatIsGivenUpCountOnce) {
   for (const QueryLayout layout : {QueryLayout::kOpentsdb, QueryLayout::kCyclic}) {
     const auto ask = [layout](std::uint64_t points_max) {
       QueryWorld world(layout, {.points_max = points_max, .window_bytes = 60'000});
-      fill(world, 20, 600);
+      fill_hosts(world, 20, 600);
       // One that has ended makes the others look ahead.
       for (int p = 0; p < 5; ++p) put(world, "m host=short", kT + p * 60'000, p);
       return world.ask_uri(asking("sum:m", kT, kT + 36'000'000));
@@ -279,7 +278,7 @@ TEST(QueryEngine, ShardsThatAWindowGivenUpNeverReadKeepTheirPoints) {
 TEST(QueryEngine, BytesAtTheirMaximumAndOneLess) {
   const auto ask = [](std::uint64_t bytes_max) {
     QueryWorld world(QueryLayout::kOpentsdb, {.bytes_max = bytes_max});
-    fill(world, 3, 50);
+    fill_hosts(world, 3, 50);
     return refusal(world.ask_uri(asking("none:m", kT, kT + 3'600'000)));
   };
   std::uint64_t enough = 1 << 20;
@@ -301,7 +300,7 @@ TEST(QueryEngine, BytesAtTheirMaximumAndOneLess) {
 
 TEST(QueryEngine, SubQueriesAreLimited) {
   QueryWorld world(QueryLayout::kOpentsdb, {.sub_queries_max = 2});
-  fill(world, 1, 1);
+  fill_hosts(world, 1, 1);
   Parameters two = asking("sum:m");
   two.emplace_back("m", "max:m");
   EXPECT_TRUE(world.ask_uri(two));
@@ -312,14 +311,14 @@ TEST(QueryEngine, SubQueriesAreLimited) {
 
 TEST(QueryEngine, FillingIsLimitedBeforeItBegins) {
   QueryWorld world(QueryLayout::kOpentsdb);
-  fill(world, 1, 1);
+  fill_hosts(world, 1, 1);
   EXPECT_THAT(refusal(world.ask_uri(asking("sum:1ms-sum-zero:m", kT, kT + 86'400'000))).message,
               HasSubstr("query.output_points_max"));
 }
 
 TEST(QueryEngine, WhatFillingTakesCountsBeforeItIsTaken) {
   QueryWorld world(QueryLayout::kOpentsdb, {.bytes_max = 1'000'000});
-  fill(world, 1, 1);
+  fill_hosts(world, 1, 1);
   // 86 400 buckets of 17 bytes.
   EXPECT_THAT(refusal(world.ask_uri(asking("sum:1s-sum-zero:m", kT, kT + 86'000'000))).message,
               HasSubstr("query.bytes_max"));
@@ -329,14 +328,14 @@ TEST(QueryEngine, WhatFillingTakesCountsBeforeItIsTaken) {
 // A point a series becomes 3600: what one window fills must not pass the limit unseen.
 TEST(QueryEngine, FillingCountsAsMemorySeriesBySeries) {
   QueryWorld world(QueryLayout::kCyclic, {.bytes_max = 4 << 20});
-  fill(world, 1000, 1);
+  fill_hosts(world, 1000, 1);
   EXPECT_THAT(refusal(world.ask_uri(asking("sum:1s-sum-zero:m", kT, kT + 3'600'000))).message,
               HasSubstr("query.bytes_max"));
 }
 
 TEST(QueryEngine, DeletesAfterAllSubQueriesWereRead) {
   QueryWorld world(QueryLayout::kCyclic);
-  fill(world, 2, 3);
+  fill_hosts(world, 2, 3);
   Parameters both = asking("sum:m");
   both.emplace_back("m", "max:m");
   auto question = parse_question_uri(both, world.context());
@@ -351,7 +350,7 @@ TEST(QueryEngine, DeletesAfterAllSubQueriesWereRead) {
 
 TEST(QueryEngine, StopsWhenAsked) {
   QueryWorld world(QueryLayout::kOpentsdb);
-  fill(world, 1, 1);
+  fill_hosts(world, 1, 1);
   std::stop_source stop;
   stop.request_stop();
   auto question = parse_question_uri(asking("sum:m"), world.context());
@@ -362,7 +361,7 @@ TEST(QueryEngine, StopsWhenAsked) {
 
 TEST(QueryEngine, Tsuids) {
   QueryWorld world(QueryLayout::kCyclic);
-  fill(world, 3, 2);
+  fill_hosts(world, 3, 2);
   const auto all = world.ask_uri(asking("sum:m"));
   ASSERT_TRUE(all);
   ASSERT_THAT(all->series[0].tsuids, SizeIs(3));
@@ -389,7 +388,7 @@ TEST(QueryEngine, ExplicitTagsWithoutFiltersMeanNothing) {
 
 TEST(QueryEngine, DeletesExactlyTheRangeItAnswered) {
   QueryWorld world(QueryLayout::kCyclic);
-  fill(world, 2, 5);
+  fill_hosts(world, 2, 5);
   auto question =
       parse_question_uri(asking("sum:m{host=0}", kT + 60'000, kT + 120'000), world.context());
   ASSERT_TRUE(question);
@@ -409,7 +408,7 @@ TEST(QueryEngine, DeletesExactlyTheRangeItAnswered) {
 
 TEST(QueryEngine, WhoAsksForHistogramsDeletesNoPoints) {
   QueryWorld world(QueryLayout::kOpentsdb);
-  fill(world, 1, 1);
+  fill_hosts(world, 1, 1);
   auto question = parse_question_uri(asking("sum:percentiles[99]:m"), world.context());
   ASSERT_TRUE(question);
   question->delete_points = true;
@@ -419,7 +418,7 @@ TEST(QueryEngine, WhoAsksForHistogramsDeletesNoPoints) {
 
 TEST(QueryEngine, WhereHistogramsAreOffThereAreNone) {
   QueryWorld world(QueryLayout::kOpentsdb);
-  fill(world, 1, 1);
+  fill_hosts(world, 1, 1);
   EXPECT_THAT(world.ask_uri(asking("sum:percentiles[99]:m"))->series, IsEmpty());
   EXPECT_EQ(refusal(world.ask_uri(asking("sum:percentiles[99]:nosuch"))).message,
             "No such name for 'metrics': 'nosuch'");

@@ -15,14 +15,13 @@
 #include "storage/api/read_context.h"
 #include "tests/support/query_world.h"
 #include "tests/support/run_task.h"
+#include "tests/unit/query/times.h"
 
 namespace halite::query {
 namespace {
 
 using test::QueryLayout;
 using test::QueryWorld;
-
-constexpr TimestampMs kT = 1'356'998'400'000;
 
 Question question_of(const std::string& m, std::int64_t length_ms) {
   const QueryWorld world(QueryLayout::kCyclic);

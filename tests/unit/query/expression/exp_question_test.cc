@@ -24,7 +24,7 @@ Result<ExpQuestion> ask(const std::string& body) {
   return parse_exp_question(body, context, {.expressions_max = 2, .expression = {}});
 }
 
-std::string refusal(const std::string& body) {
+std::string exp_refusal(const std::string& body) {
   const auto question = ask(body);
   if (question) return "parsed";
   EXPECT_EQ(question.error().code, Errc::kInternal) << body;
@@ -49,38 +49,40 @@ TEST(ExpQuestion, MetricsThatAskForTheSameShareASubQuery) {
 }
 
 TEST(ExpQuestion, RefusesInOpentsdbsWords) {
-  EXPECT_EQ(refusal(""), "Incoming data was null or empty");
-  EXPECT_EQ(refusal("{}"), "missing time");
-  EXPECT_EQ(refusal(R"({"time":{"start":"abc","aggregator":"sum"}})"), "Invalid time");
-  EXPECT_EQ(refusal(R"({"time":{"start":"1356998400","aggregator":"foo"}})"), "Invalid time");
-  EXPECT_EQ(refusal(fmt::format("{{{}}}", kTime)), "missing or empty metrics");
-  EXPECT_EQ(refusal(fmt::format("{{{},{}}}", kTime, kMetrics)), "No filter defined: f1");
-  EXPECT_EQ(refusal(fmt::format(R"({{{},"metrics":[{{"id":"1","metric":"m"}}]}})", kTime)),
+  EXPECT_EQ(exp_refusal(""), "Incoming data was null or empty");
+  EXPECT_EQ(exp_refusal("{}"), "missing time");
+  EXPECT_EQ(exp_refusal(R"({"time":{"start":"abc","aggregator":"sum"}})"), "Invalid time");
+  EXPECT_EQ(exp_refusal(R"({"time":{"start":"1356998400","aggregator":"foo"}})"), "Invalid time");
+  EXPECT_EQ(exp_refusal(fmt::format("{{{}}}", kTime)), "missing or empty metrics");
+  EXPECT_EQ(exp_refusal(fmt::format("{{{},{}}}", kTime, kMetrics)), "No filter defined: f1");
+  EXPECT_EQ(exp_refusal(fmt::format(R"({{{},"metrics":[{{"id":"1","metric":"m"}}]}})", kTime)),
             "Invalid metric at index 0");
-  EXPECT_EQ(refusal(fmt::format(R"({{{},{},"metrics":[{{"id":"a","metric":"m","filter":"x"}}]}})",
-                                kTime, kFilters)),
-            "unrecognized filter id x in metric a");
-  EXPECT_EQ(refusal(with(R"("expressions":[{"id":"a","expr":"b"}])")),
+  EXPECT_EQ(
+      exp_refusal(fmt::format(R"({{{},{},"metrics":[{{"id":"a","metric":"m","filter":"x"}}]}})",
+                              kTime, kFilters)),
+      "unrecognized filter id x in metric a");
+  EXPECT_EQ(exp_refusal(with(R"("expressions":[{"id":"a","expr":"b"}])")),
             "Duplicated variable or expression id: a");
-  EXPECT_EQ(refusal(with(R"("expressions":[{"id":"e","expr":""}])")),
+  EXPECT_EQ(exp_refusal(with(R"("expressions":[{"id":"e","expr":""}])")),
             "Invalid expression at index 0");
-  EXPECT_EQ(refusal(with(R"("expressions":[{"id":"e","expr":"nosuch + a"}])")),
+  EXPECT_EQ(exp_refusal(with(R"("expressions":[{"id":"e","expr":"nosuch + a"}])")),
             "Expression [nosuch + a] was missing input nosuch");
-  EXPECT_EQ(refusal(with(R"("expressions":[{"id":"e","expr":"1 + 1"}])")),
+  EXPECT_EQ(exp_refusal(with(R"("expressions":[{"id":"e","expr":"1 + 1"}])")),
             "The expression didn't appear to have any variables");
-  EXPECT_EQ(refusal(with(R"("expressions":[{"id":"e","expr":"a","join":{"operator":"foo"}}])")),
+  EXPECT_EQ(exp_refusal(with(R"("expressions":[{"id":"e","expr":"a","join":{"operator":"foo"}}])")),
             "Unrecognized set operator: foo");
-  EXPECT_EQ(refusal(with(R"("expressions":[{"id":"e","expr":"a","fillPolicy":{"policy":"x"}}])")),
-            "Unrecognized fill policy: x");
+  EXPECT_EQ(
+      exp_refusal(with(R"("expressions":[{"id":"e","expr":"a","fillPolicy":{"policy":"x"}}])")),
+      "Unrecognized fill policy: x");
 }
 
 TEST(ExpQuestion, RefusesTheWrongTypes) {
   for (const char* const body :
        {"[]", "null", "abc", "{\"time\":5}", "{\"time\":{\"start\":{}}}"}) {
-    EXPECT_NE(refusal(body), "parsed") << body;
+    EXPECT_NE(exp_refusal(body), "parsed") << body;
   }
-  EXPECT_NE(refusal(with(R"("expressions":{"id":"e"})")), "parsed");
-  EXPECT_NE(refusal(with(R"("outputs":[5])")), "parsed");
+  EXPECT_NE(exp_refusal(with(R"("expressions":{"id":"e"})")), "parsed");
+  EXPECT_NE(exp_refusal(with(R"("outputs":[5])")), "parsed");
 }
 
 TEST(ExpQuestion, ExpressionsHaveAMaximum) {

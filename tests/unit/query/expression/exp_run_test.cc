@@ -36,8 +36,8 @@ ExpQuestion question(const std::string& expressions, const std::string& outputs 
   return parsed ? *std::move(parsed) : ExpQuestion{};
 }
 
-AnswerSeries series(std::size_t query, std::uint64_t host,
-                    const std::vector<std::pair<int, double>>& points) {
+AnswerSeries series_of_query(std::size_t query, std::uint64_t host,
+                             const std::vector<std::pair<int, double>>& points) {
   AnswerSeries one;
   one.query_index = query;
   one.metric = query == 0 ? "m.a" : "m.b";
@@ -53,8 +53,9 @@ AnswerSeries series(std::size_t query, std::uint64_t host,
 
 Answer answer() {
   Answer made;
-  made.series = {series(0, 1, {{0, 1}, {60, 2}, {300, 9}}), series(0, 2, {{0, 10}}),
-                 series(1, 1, {{0, 5}, {30, 6}}), series(1, 3, {{60, 7}})};
+  made.series = {series_of_query(0, 1, {{0, 1}, {60, 2}, {300, 9}}),
+                 series_of_query(0, 2, {{0, 10}}), series_of_query(1, 1, {{0, 5}, {30, 6}}),
+                 series_of_query(1, 3, {{60, 7}})};
   return made;
 }
 
@@ -71,7 +72,7 @@ Result<std::vector<ExpTable>> run(const ExpQuestion& asked, std::uint64_t values
   return run_within({.output_points_max = values_max}, asked);
 }
 
-const std::string kNan = R"({"policy":"nan"})";
+const std::string kNanFill = R"({"policy":"nan"})";
 
 TEST(ExpRun, TimesAreAllThoseOfTheInputsInTheRange) {
   const auto tables = run(question(R"([{"id":"e","expr":"a + b"}])"));
@@ -88,7 +89,7 @@ TEST(ExpRun, TimesAreAllThoseOfTheInputsInTheRange) {
 }
 
 TEST(ExpRun, MissingValuesAreFilledMissingSeriesAreZero) {
-  const auto tables = run(question(R"([{"id":"e","expr":"a + b"}])", "null", kNan));
+  const auto tables = run(question(R"([{"id":"e","expr":"a + b"}])", "null", kNanFill));
   ASSERT_TRUE(tables);
   const auto& values = tables->front().values;
   EXPECT_THAT(values[0], ElementsAre(6, NanSensitiveDoubleEq(NAN), NanSensitiveDoubleEq(NAN)));
@@ -96,7 +97,7 @@ TEST(ExpRun, MissingValuesAreFilledMissingSeriesAreZero) {
 }
 
 TEST(ExpRun, MetricsAreToldAsTheyWereReadWithZeros) {
-  const auto tables = run(question("null", R"([{"id":"a"}])", kNan));
+  const auto tables = run(question("null", R"([{"id":"a"}])", kNanFill));
   ASSERT_TRUE(tables);
   EXPECT_THAT(tables->front().times, ElementsAre(kT, kT + 60'000, kT + 300'000));
   EXPECT_THAT(tables->front().values[1], ElementsAre(10, 0, 0));
@@ -106,15 +107,15 @@ TEST(ExpRun, MetricsAreToldAsTheyWereReadWithZeros) {
 TEST(ExpRun, NestedExpressionsNeedAFillPolicyForWhatIsMissing) {
   const std::string nested = R"([{{"id":"e2","expr":"e * 2"}},{{"id":"e","expr":"a + b"{}}}])";
   const std::string bare = fmt::format(fmt::runtime(nested), "");
-  const auto refused = run(question(bare, "null", kNan));
+  const auto refused = run(question(bare, "null", kNanFill));
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().message, HasSubstr("give e a fillPolicy"));
   // What is not told is not computed.
-  EXPECT_TRUE(run(question(bare, R"([{"id":"e"}])", kNan)));
+  EXPECT_TRUE(run(question(bare, R"([{"id":"e"}])", kNanFill)));
 
   const std::string filled =
       fmt::format(fmt::runtime(nested), R"(,"fillPolicy":{"policy":"scalar","value":3})");
-  const auto tables = run(question(filled, R"([{"id":"e2","alias":"Two"}])", kNan));
+  const auto tables = run(question(filled, R"([{"id":"e2","alias":"Two"}])", kNanFill));
   ASSERT_TRUE(tables) << tables.error().message;
   EXPECT_EQ(tables->front().alias, "Two");
   // web3 has no tags left in e, so it comes first here.
@@ -137,7 +138,7 @@ TEST(ExpRun, EmptyAndSingleRowsHaveOpentsdbsRanges) {
   EXPECT_EQ((*empty)[0].first_time, 0);
   EXPECT_EQ((*empty)[1].first_time, INT64_MAX);
   Answer one;
-  one.series = {series(0, 1, {{0, 1}})};
+  one.series = {series_of_query(0, 1, {{0, 1}})};
   const auto single = run_within({}, both, one);
   EXPECT_EQ((*single)[0].last_time, 0);
   EXPECT_EQ((*single)[1].last_time, kT);

@@ -24,7 +24,7 @@ Expression parsed(std::string_view text) {
   return expression ? *std::move(expression) : Expression{};
 }
 
-std::string refusal(std::string_view text) {
+std::string expression_refusal(std::string_view text) {
   const auto expression = parse_expression(text, {});
   return expression ? "parsed" : expression.error().message;
 }
@@ -116,18 +116,19 @@ TEST(Expression, WholeNumbersStayExactUntilTheyDoNotFit) {
 }
 
 TEST(Expression, FaultsAreToldInJexlsWords) {
-  EXPECT_EQ(refusal("a +"),
+  EXPECT_EQ(expression_refusal("a +"),
             "net.opentsdb.query.pojo.Expression.validate@1:3 parsing error in 'a +'");
-  EXPECT_EQ(refusal("a ** b"),
+  EXPECT_EQ(expression_refusal("a ** b"),
             "net.opentsdb.query.pojo.Expression.validate@1:4 parsing error in 'a ** b'");
-  EXPECT_EQ(refusal("a b"), "b@1:3 parsing error near '... Ambiguous sta ...'");
-  EXPECT_THAT(refusal("a # b"), HasSubstr("@1:3 tokenization error in 'a # b'"));
-  EXPECT_THAT(refusal("aaaa + bbbb ** cccc"), HasSubstr("@1:14 parsing error near '... "));
+  EXPECT_EQ(expression_refusal("a b"), "b@1:3 parsing error near '... Ambiguous sta ...'");
+  EXPECT_THAT(expression_refusal("a # b"), HasSubstr("@1:3 tokenization error in 'a # b'"));
+  EXPECT_THAT(expression_refusal("aaaa + bbbb ** cccc"),
+              HasSubstr("@1:14 parsing error near '... "));
   for (const char* const text : {"", "  ", "a < b < c", "a == b == c", "(a", "a)", "a ? b", "1 = a",
                                  "a ?", "* a", ";", "a,b", "a..b"}) {
-    EXPECT_NE(refusal(text), "parsed") << text;
+    EXPECT_NE(expression_refusal(text), "parsed") << text;
   }
-  EXPECT_THAT(refusal("sum(a,b)"), HasSubstr("no functions"));
+  EXPECT_THAT(expression_refusal("sum(a,b)"), HasSubstr("no functions"));
 }
 
 TEST(Expression, LimitsHoldAtTheirMaximum) {

@@ -16,7 +16,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-std::string refusal(std::string_view text) {
+std::string gexp_refusal(std::string_view text) {
   const auto call = parse_gexp(text, {});
   return call ? "parsed" : call.error().message;
 }
@@ -43,18 +43,18 @@ TEST(GexpParser, BracesOfARateAreNoTags) {
   collect_metrics(*call, metrics);
   EXPECT_THAT(metrics, ElementsAre("sum:rate{counter,,10000000}:m{host=a}"));
   for (const char* const tags : {"host=regexp(^w{1,3}$)", "host=literal_or(web,01)", "a=b,c=*"}) {
-    EXPECT_EQ(refusal(fmt::format("scale(sum:m{{{}}},8)", tags)), "parsed");
+    EXPECT_EQ(gexp_refusal(fmt::format("scale(sum:m{{{}}},8)", tags)), "parsed");
   }
-  EXPECT_EQ(refusal("scale(sum:percentiles[99,99.9]:m,8)"), "parsed");
-  EXPECT_EQ(refusal("scale(sum:rate{counter,,1}:m{host},8)"),
+  EXPECT_EQ(gexp_refusal("scale(sum:percentiles[99,99.9]:m,8)"), "parsed");
+  EXPECT_EQ(gexp_refusal("scale(sum:rate{counter,,1}:m{host},8)"),
             "Failed to parse scale(sum:rate{counter,,1}:m{host},8)");
 }
 
 TEST(GexpParser, RefusesInOpentsdbsWords) {
-  EXPECT_EQ(refusal("foo(sum:m)"), "Function foo has not been implemented");
+  EXPECT_EQ(gexp_refusal("foo(sum:m)"), "Function foo has not been implemented");
   for (const std::string text : {"", "sum:m", "scale", "scale()", "scale(sum:m,2", ")(",
                                  "scale(sum:m{host=},2)", "scale(sum:m,)", "scale(sum:m{a=b,2)"}) {
-    EXPECT_EQ(refusal(text), "Failed to parse " + text);
+    EXPECT_EQ(gexp_refusal(text), "Failed to parse " + text);
   }
 }
 
@@ -67,7 +67,8 @@ TEST(GexpParser, LimitsHold) {
   EXPECT_EQ(parse_gexp(deep, {.bytes_max = deep.size() - 1}).error().code, Errc::kTooLarge);
 }
 
-AnswerSeries series(std::string metric, std::uint64_t host, const std::vector<double>& values) {
+AnswerSeries host_series(std::string metric, std::uint64_t host,
+                         const std::vector<double>& values) {
   AnswerSeries one;
   one.metric = std::move(metric);
   one.tags.emplace("host", "web" + std::to_string(host));
@@ -81,7 +82,7 @@ AnswerSeries series(std::string metric, std::uint64_t host, const std::vector<do
 }
 
 AnswerSeries integers(const std::vector<std::int64_t>& values) {
-  AnswerSeries one = series("m", 1, std::vector<double>(values.size()));
+  AnswerSeries one = host_series("m", 1, std::vector<double>(values.size()));
   for (std::size_t i = 0; i < values.size(); ++i) {
     one.values[i] = integer_bits(values[i]);
     one.floats[i] = false;
@@ -95,7 +96,7 @@ Result<SeriesList> call(std::string_view function, std::vector<SeriesList> argum
 }
 
 std::string refused(std::string_view function, const std::vector<std::string>& parameters) {
-  const auto result = call(function, {{series("m", 1, {1, 2})}}, parameters);
+  const auto result = call(function, {{host_series("m", 1, {1, 2})}}, parameters);
   return result ? "answered" : result.error().message;
 }
 
@@ -120,7 +121,7 @@ TEST(GexpFunctions, ScaleKeepsIntegersUnlessTheFactorIsNone) {
 }
 
 TEST(GexpFunctions, AliasReplacesTagsAndForgetsThem) {
-  const auto named = call("alias", {{series("m", 7, {-1, 2})}}, {"cpu of @host", "x"});
+  const auto named = call("alias", {{host_series("m", 7, {-1, 2})}}, {"cpu of @host", "x"});
   ASSERT_TRUE(named);
   EXPECT_EQ((*named)[0].metric, "cpu of web7,x");
   EXPECT_THAT((*named)[0].tags, IsEmpty());
@@ -135,13 +136,13 @@ TEST(GexpFunctions, AbsoluteKeepsTheLeastInteger) {
 }
 
 TEST(GexpFunctions, MovingAverageIsZeroUntilItsWindowIsFull) {
-  const SeriesList list = {series("m", 1, {11, 22, 34, 48})};
+  const SeriesList list = {host_series("m", 1, {11, 22, 34, 48})};
   EXPECT_THAT(doubles((*call("movingAverage", {list}, {"2"}))[0]), ElementsAre(0, 16.5, 28, 41));
   EXPECT_THAT(doubles((*call("movingAverage", {list}, {"1"}))[0]), ElementsAre(11, 22, 34, 48));
   EXPECT_THAT(doubles((*call("movingAverage", {list}, {"5"}))[0]), ElementsAre(0, 0, 0, 0));
   EXPECT_THAT(doubles((*call("movingAverage", {list}, {"'2min'"}))[0]), ElementsAre(0, 0, 28, 41));
   EXPECT_THAT(doubles((*call("movingAverage", {list}, {"'60s'"}))[0]), ElementsAre(0, 22, 34, 48));
-  const SeriesList gap = {series("m", 1, {1, NAN, 3, 4})};
+  const SeriesList gap = {host_series("m", 1, {1, NAN, 3, 4})};
   const auto values = doubles((*call("movingAverage", {gap}, {"2"}))[0]);
   EXPECT_TRUE(std::isnan(values[1]) && std::isnan(values[2]));
   EXPECT_EQ(values[3], 3.5);
@@ -157,8 +158,8 @@ TEST(GexpFunctions, MovingAverageRefusesWindows) {
 }
 
 TEST(GexpFunctions, HighestAreSortedAndCut) {
-  const SeriesList list = {series("m", 1, {1, 9}), series("m", 2, {20, 2}),
-                           series("m", 3, {5, NAN})};
+  const SeriesList list = {host_series("m", 1, {1, 9}), host_series("m", 2, {20, 2}),
+                           host_series("m", 3, {5, NAN})};
   const auto by_max = call("highestMax", {list}, {"2"});
   ASSERT_THAT(*by_max, SizeIs(2));
   EXPECT_EQ((*by_max)[0].tags.find("host")->second, "web2");
@@ -173,8 +174,8 @@ TEST(GexpFunctions, HighestAreSortedAndCut) {
 }
 
 TEST(GexpFunctions, ArithmeticJoinsEqualTagsAndFillsWithZeros) {
-  const SeriesList left = {series("m", 1, {6, 8}), series("m", 2, {1, 1})};
-  const SeriesList right = {series("n", 1, {2, 0})};
+  const SeriesList left = {host_series("m", 1, {6, 8}), host_series("m", 2, {1, 1})};
+  const SeriesList right = {host_series("n", 1, {2, 0})};
   const auto quotient = call("divide", {left, right});
   ASSERT_TRUE(quotient) << quotient.error().message;
   ASSERT_THAT(*quotient, SizeIs(2));
@@ -184,13 +185,13 @@ TEST(GexpFunctions, ArithmeticJoinsEqualTagsAndFillsWithZeros) {
   EXPECT_THAT(doubles((*call("diffSeries", {right, left}))[0]), ElementsAre(-4, -8));
   EXPECT_THAT(doubles((*call("sum", {left, right, left}))[0]), ElementsAre(14, 16));
   EXPECT_THAT(doubles((*call("multiply", {left, left}))[1]), ElementsAre(1, 1));
-  EXPECT_EQ(call("sum", {left, {series("n", 1, {2})}}).error().message, "No more elements");
+  EXPECT_EQ(call("sum", {left, {host_series("n", 1, {2})}}).error().message, "No more elements");
   EXPECT_EQ(call("sum", {left}).error().message, "Must have 2 to 26 series, got 1 instead");
   EXPECT_FALSE(call("sum", std::vector<SeriesList>(27, left)));
 }
 
 TEST(GexpFunctions, ShiftMovesPointsToLaterTimes) {
-  const SeriesList list = {series("m", 1, {1, 2})};
+  const SeriesList list = {host_series("m", 1, {1, 2})};
   const auto minute = [](std::int64_t n) { return n * 60'000; };
   for (const std::string name : {"shift", "timeShift"}) {
     EXPECT_THAT((*call(name, {list}, {"'5min'"}))[0].times, ElementsAre(minute(5), minute(6)));
@@ -209,7 +210,7 @@ TEST(GexpFunctions, ShiftMovesPointsToLaterTimes) {
     if (minutes > 0)
       EXPECT_NE(refused("movingAverage", {text}).find("answered"), std::string::npos);
   }
-  SeriesList deep = {series("m", 1, {1})};
+  SeriesList deep = {host_series("m", 1, {1})};
   for (int i = 0; i < 64; ++i) deep = *call("shift", {deep}, {"'9999999999999ms'"});
   EXPECT_EQ(deep[0].times[0], 64 * 9'999'999'999'999);
   EXPECT_EQ(refused("shift", {"'73000000y'"}), "Invalid Parameter: '73000000y'");

@@ -16,11 +16,11 @@
 #include "query/operators/rate.h"
 #include "query/parse/downsample_spec.h"
 #include "query/plan/plan.h"
+#include "tests/unit/query/times.h"
 
 namespace halite::query {
 namespace {
 
-constexpr TimestampMs kT = 1'356'998'400'000;
 constexpr std::int64_t kHour = 3'600'000;
 
 // "0=1.0 60=2" with seconds after kT.

@@ -18,7 +18,7 @@
 namespace halite::storage {
 namespace {
 
-constexpr UidWidths kWidths = {.metric = 1, .tag_key = 1, .tag_value = 3};
+constexpr UidWidths kPopulationWidths = {.metric = 1, .tag_key = 1, .tag_value = 3};
 
 // Tags with keys k1 to k5; the lower the key the more values it has.
 class Names {
@@ -120,8 +120,8 @@ std::vector<SeriesId> by_looking(const SeriesTable& table, const MembersOf& memb
 }
 
 // On the heap: ThreadSanitizer sees the end of a mutex there, on the stack it does not.
-std::unique_ptr<SeriesTable> make_table(SeriesId series_max) {
-  return std::make_unique<SeriesTable>(SeriesLimits{.series = series_max}, kWidths);
+std::unique_ptr<SeriesTable> make_population_table(SeriesId series_max) {
+  return std::make_unique<SeriesTable>(SeriesLimits{.series = series_max}, kPopulationWidths);
 }
 
 TEST(SelectMembers, FindsWhatLookingAtEachFinds) {
@@ -130,7 +130,7 @@ TEST(SelectMembers, FindsWhatLookingAtEachFinds) {
   for (std::uint64_t seed = 1; seed <= 8; seed += test::step(1, 3)) {
     SCOPED_TRACE(seed);
     Population people(seed);
-    const std::unique_ptr<SeriesTable> held = make_table(100'000);
+    const std::unique_ptr<SeriesTable> held = make_population_table(100'000);
     SeriesTable& table = *held;
     const std::uint64_t size = seed % 4 == 0 ? 30 : 3000;
     for (int round = 0; round < 4; ++round) {
@@ -158,7 +158,7 @@ TEST(SelectMembers, FindsWhatLookingAtEachFinds) {
 
 // One thread's series are in what it asks for at once, whatever others add.
 TEST(SelectMembers, WhatWasAddedIsFoundWhileOthersAdd) {
-  const std::unique_ptr<SeriesTable> held = make_table(200'000);
+  const std::unique_ptr<SeriesTable> held = make_population_table(200'000);
   SeriesTable& table = *held;
   std::atomic<std::size_t> missed{0};
   std::vector<std::thread> threads;
@@ -200,7 +200,7 @@ TEST(SelectMembers, GivesUpWhenTheWatchSaysSo) {
     [[nodiscard]] Result<void> add_bytes(std::int64_t) override { return {}; }
   };
   Population people(1);
-  const std::unique_ptr<SeriesTable> held = make_table(100);
+  const std::unique_ptr<SeriesTable> held = make_population_table(100);
   SeriesTable& table = *held;
   NewSeries one = people.random_series();
   ASSERT_TRUE(table.add(one));

@@ -15,7 +15,7 @@
 namespace halite::storage {
 namespace {
 
-constexpr UidWidths kWidths = {.metric = 1, .tag_key = 1, .tag_value = 2};
+constexpr UidWidths kRemovalWidths = {.metric = 1, .tag_key = 1, .tag_value = 2};
 
 TEST(SeriesEpochs, AnEpochEndsWithItsLastHold) {
   SeriesEpochs epochs;
@@ -97,7 +97,7 @@ class RemovalTest : public testing::Test {
   }
 
   const std::unique_ptr<SeriesTable> table_ =
-      std::make_unique<SeriesTable>(SeriesLimits{.series = 1000}, kWidths);
+      std::make_unique<SeriesTable>(SeriesLimits{.series = 1000}, kRemovalWidths);
 };
 
 TEST_F(RemovalTest, TheIdOfOneThatIsGoneServesAnother) {

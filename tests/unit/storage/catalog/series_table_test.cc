@@ -11,7 +11,7 @@
 namespace halite::storage {
 namespace {
 
-constexpr UidWidths kWidths = {.metric = 1, .tag_key = 1, .tag_value = 8};
+constexpr UidWidths kWideValueWidths = {.metric = 1, .tag_key = 1, .tag_value = 8};
 
 NewSeries series(std::string_view metric, std::uint64_t metric_uid, std::uint64_t host_uid,
                  std::string_view host) {
@@ -27,7 +27,7 @@ NewSeries series(std::string_view metric, std::uint64_t metric_uid, std::uint64_
 
 // On the heap: ThreadSanitizer sees the end of a mutex there, on the stack it does not.
 std::unique_ptr<SeriesTable> make_table(SeriesId series_max) {
-  return std::make_unique<SeriesTable>(SeriesLimits{.series = series_max}, kWidths);
+  return std::make_unique<SeriesTable>(SeriesLimits{.series = series_max}, kWideValueWidths);
 }
 
 TEST(SeriesTable, GivesDenseIds) {

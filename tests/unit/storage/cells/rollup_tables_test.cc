@@ -20,8 +20,8 @@ using test::run_task;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-constexpr std::int64_t kDay = 1'356'998'400;
-constexpr TimeRange kAll = {0, TimestampMs{kDay} * 1000 + 86'400'000};
+constexpr std::int64_t kDayBegin = 1'356'998'400;
+constexpr TimeRange kAll = {0, TimestampMs{kDayBegin} * 1000 + 86'400'000};
 
 SeriesQuery of_metric_m() {
   SeriesQuery query;
@@ -87,7 +87,7 @@ class RollupTablesTest : public testing::Test {
     return {.series = id,
             .table = hourly(),
             .aggregator = aggregator,
-            .time_s = kDay + 3600 * hour,
+            .time_s = kDayBegin + 3600 * hour,
             .value = value,
             .flags = flags};
   }
@@ -115,7 +115,7 @@ class RollupTablesTest : public testing::Test {
     return read(*tables_->source(*hourly(), false, aggregator).value());
   }
 
-  FakeClock clock_{TimestampMs{kDay} * 1000};
+  FakeClock clock_{TimestampMs{kDayBegin} * 1000};
   prometheus::Registry metrics_;
   boost::asio::thread_pool pool_{1};
   MemoryStore cells_{clock_};
@@ -129,7 +129,7 @@ TEST_F(RollupTablesTest, EachAggregatorIsReadAlone) {
   const auto sums = read("sum");
   ASSERT_EQ(sums.size(), 1U);
   EXPECT_EQ(sums[0].series, a);
-  EXPECT_THAT(sums[0].times, ElementsAre(kDay * 1000, (kDay + 3600) * 1000));
+  EXPECT_THAT(sums[0].times, ElementsAre(kDayBegin * 1000, (kDayBegin + 3600) * 1000));
   EXPECT_THAT(sums[0].values, ElementsAre(5U, 10U));
   EXPECT_TRUE(sums[0].floats.none());
   EXPECT_THAT(read("zimsum")[0].values, ElementsAre(5U, 10U));
@@ -175,7 +175,7 @@ TEST_F(RollupTablesTest, RowsAreReadFromTheMiddle) {
   const SeriesId a = series("a");
   write({rollup(a, 0, 0, 1), rollup(a, 0, 5, 6), rollup(a, 0, 9, 10)});
   const auto source = tables_->source(*hourly(), false, "sum").value();
-  const TimeRange middle = {(kDay + 3600 * 4) * 1000, (kDay + 3600 * 9) * 1000};
+  const TimeRange middle = {(kDayBegin + 3600 * 4) * 1000, (kDayBegin + 3600 * 9) * 1000};
   const auto blocks = read(*source, of_metric_m(), middle);
   ASSERT_EQ(blocks.size(), 1U);
   EXPECT_THAT(blocks[0].values, ElementsAre(6U));
@@ -188,16 +188,16 @@ TEST_F(RollupTablesTest, FewOfManySeriesAreFoundByKey) {
   const auto source = tables_->source(*hourly(), false, "sum").value();
   SeriesQuery query = of_metric_m();
   query.filters.push_back({FilterType::kLiteralOr, "host", "3|17"});
-  const auto blocks = read(*source, query, {0, (kDay + 3 * 86'400) * 1000});
+  const auto blocks = read(*source, query, {0, (kDayBegin + 3 * 86'400) * 1000});
   EXPECT_EQ(blocks.size(), 2U);
 }
 
 TEST_F(RollupTablesTest, PreAggregatesOfTheDefaultIntervalAreOrdinaryPoints) {
   const SeriesId a = series("a");
-  write({{.series = a, .time_s = kDay + 61, .value = 7}});
+  write({{.series = a, .time_s = kDayBegin + 61, .value = 7}});
   const auto blocks = read(*tables_->pre_aggregates());
   ASSERT_EQ(blocks.size(), 1U);
-  EXPECT_THAT(blocks[0].times, ElementsAre((kDay + 61) * 1000));
+  EXPECT_THAT(blocks[0].times, ElementsAre((kDayBegin + 61) * 1000));
   EXPECT_THAT(read("sum"), IsEmpty());
 }
 
@@ -249,7 +249,7 @@ TEST_F(RollupTablesTest, HistogramsComeBackByTime) {
                                                         {.simple_id = 42}))
                               .value();
   const SeriesId a = series("a");
-  const TimestampMs begin = kDay * 1000;
+  const TimestampMs begin = kDayBegin * 1000;
   ASSERT_TRUE(run_task(histograms->write({{a, begin + 500, true, "\x2A second"},
                                           {a, begin, false, "\x2A overwritten"},
                                           {a, begin, false, "\x2A first"},

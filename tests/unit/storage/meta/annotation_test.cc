@@ -2,14 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/unit/storage/meta/shown_json.h"
+
 namespace halite::storage {
 namespace {
-
-std::string shown(const Annotation& note) {
-  std::string text;
-  append_shown_json(text, note);
-  return text;
-}
 
 TEST(Annotation, ShownInOpenTsdbsOrder) {
   EXPECT_EQ(shown(*parse_annotation(

@@ -3,6 +3,7 @@
 
 #include "storage/meta/objects/ts_meta_store.h"
 #include "tests/unit/storage/meta/name_world.h"
+#include "tests/unit/storage/meta/shown_json.h"
 
 namespace halite::storage {
 namespace {
@@ -15,12 +16,6 @@ constexpr std::int64_t kCreated = 1'356'998'000;
 Bytes tsuid(std::string_view hex) { return *from_hex(hex); }
 const Bytes kSeries = tsuid("000001000001000001");             // sys.cpu host=web01
 const Bytes kOther = tsuid("000001000001000001000002000002");  // and dc=lga
-
-std::string shown(const TsMeta& meta) {
-  std::string text;
-  append_shown_json(text, meta);
-  return text;
-}
 
 class TsMetaTest : public testing::Test {
  protected:

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/unit/storage/meta/name_world.h"
+#include "tests/unit/storage/meta/shown_json.h"
 
 namespace halite::storage {
 namespace {
@@ -11,12 +12,6 @@ using test::run_task;
 
 const UidMetaStore::Key kMetric{NameKind::kMetric, Bytes("\0\0\1", 3)};
 const UidMetaStore::Key kNobody{NameKind::kTagValue, Bytes("\0\0\x99", 3)};
-
-std::string shown(const UidMeta& meta) {
-  std::string text;
-  append_shown_json(text, meta);
-  return text;
-}
 
 UidMetaEdit edit(std::string_view json) { return UidMetaEdit{*parse_uid_meta(json)}; }
 

@@ -13,13 +13,12 @@
 #include "tests/support/run_task.h"
 #include "tests/support/soon.h"
 #include "tests/support/temp_dir.h"
+#include "tests/unit/web/access/cheap_cost.h"
 
 namespace halite::web {
 namespace {
 
 using test::run_task;
-
-constexpr ScryptCost kCheap{.log2_n = 4, .r = 8, .p = 1};
 
 class AccessControlTest : public testing::Test {
  protected:

@@ -4,10 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/unit/web/access/cheap_cost.h"
+
 namespace halite::web {
 namespace {
-
-constexpr ScryptCost kCheap{.log2_n = 4, .r = 8, .p = 1};
 
 TEST(Secret, APasswordFitsItsOwnHashAlone) {
   const std::string hash = hash_password("geheim", kCheap).value();

@@ -18,7 +18,7 @@ using test::run_task;
 using test::run_tasks;
 using testing::HasSubstr;
 
-constexpr std::size_t kRows = 300;
+constexpr std::size_t kWrittenRows = 300;
 
 class ClientRowsTest : public ClientTest {
  protected:
@@ -29,11 +29,12 @@ class ClientRowsTest : public ClientTest {
 
   void expect_all_rows() {
     std::vector<RowGet> reads;
-    for (std::size_t i = 0; i < kRows; ++i) reads.push_back({.row = row_key(i), .columns = {}});
+    for (std::size_t i = 0; i < kWrittenRows; ++i)
+      reads.push_back({.row = row_key(i), .columns = {}});
     const Result<std::vector<Row>> got = run_task(client().get("t", reads));
     ASSERT_TRUE(got) << got.error().message;
-    ASSERT_EQ(got->size(), kRows);
-    for (std::size_t i = 0; i < kRows; ++i) {
+    ASSERT_EQ(got->size(), kWrittenRows);
+    for (std::size_t i = 0; i < kWrittenRows; ++i) {
       EXPECT_EQ((*got)[i].key, row_key(i));
       ASSERT_EQ((*got)[i].cells.size(), 1U) << i;
       EXPECT_EQ((*got)[i].cells[0].value, std::to_string(i));
@@ -43,7 +44,7 @@ class ClientRowsTest : public ClientTest {
 };
 
 TEST_F(ClientRowsTest, OneRequestAServer) {
-  ASSERT_TRUE(run_task(client().mutate("t", rows(kRows))));
+  ASSERT_TRUE(run_task(client().mutate("t", rows(kWrittenRows))));
   EXPECT_EQ(hbase_.calls("Multi"), 2U);
   expect_all_rows();
   EXPECT_EQ(hbase_.calls("Multi"), 4U);
@@ -52,14 +53,14 @@ TEST_F(ClientRowsTest, OneRequestAServer) {
 TEST_F(ClientRowsTest, LongBatchesAreCut) {
   options_.batch_actions_max = 7;
   options_.server_batches_max = 2;
-  ASSERT_TRUE(run_task(client().mutate("t", rows(kRows))));
+  ASSERT_TRUE(run_task(client().mutate("t", rows(kWrittenRows))));
   EXPECT_EQ(hbase_.calls("Multi"), 29U + 15U);  // 200 rows at one server, 100 at the other
   expect_all_rows();
 }
 
 TEST_F(ClientRowsTest, WideBatchesAreCut) {
   options_.request_bytes_max = 1000;
-  ASSERT_TRUE(run_task(client().mutate("t", rows(kRows))));
+  ASSERT_TRUE(run_task(client().mutate("t", rows(kWrittenRows))));
   EXPECT_GT(hbase_.calls("Multi"), 10U);
   expect_all_rows();
 }
@@ -71,7 +72,7 @@ TEST_F(ClientRowsTest, WhatFailedIsWrittenAgain) {
                              "CallQueueTooBigException", "exceptions.RegionOpeningException",
                              "regionserver.RegionServerStoppedException", "SomethingNew"}) {
       react_once("Multi", {.what = what, .exception = name});
-      EXPECT_TRUE(run_task(client().mutate("t", rows(kRows)))) << name;
+      EXPECT_TRUE(run_task(client().mutate("t", rows(kWrittenRows)))) << name;
     }
   }
   expect_all_rows();
@@ -109,7 +110,7 @@ TEST_F(ClientRowsTest, LostConnectionsAndAnswersAreMadeGood) {
   for (const FakeReaction::What what : {FakeReaction::kCloseBefore, FakeReaction::kCloseAfter,
                                         FakeReaction::kSwallow, FakeReaction::kIgnore}) {
     react_once("Multi", {.what = what});
-    EXPECT_TRUE(run_task(client().mutate("t", rows(kRows)))) << what;
+    EXPECT_TRUE(run_task(client().mutate("t", rows(kWrittenRows)))) << what;
   }
   expect_all_rows();
 }
@@ -165,17 +166,17 @@ TEST_F(ClientRowsTest, WhatFailsASanityCheckUntilTheDeadlineMayBeSentAgain) {
 }
 
 TEST_F(ClientRowsTest, RegionsThatMoveAreFollowed) {
-  ASSERT_TRUE(run_task(client().mutate("t", rows(kRows))));
+  ASSERT_TRUE(run_task(client().mutate("t", rows(kWrittenRows))));
   hbase_.move_region("t", "row0000", 1);
   hbase_.move_region("t", "row0100", 0);
   expect_all_rows();
   hbase_.split_region("t", "row0250");
-  ASSERT_TRUE(run_task(client().mutate("t", rows(kRows))));
+  ASSERT_TRUE(run_task(client().mutate("t", rows(kWrittenRows))));
   expect_all_rows();
 }
 
 TEST_F(ClientRowsTest, ARegionThatNobodyServesYetIsWaitedFor) {
-  ASSERT_TRUE(run_task(client().mutate("t", rows(kRows))));
+  ASSERT_TRUE(run_task(client().mutate("t", rows(kWrittenRows))));
   hbase_.move_region("t", "row0000", 1, false);  // hbase:meta has not heard of it
   std::atomic<int> lookups = 0;
   hbase_.script([&](const FakeCall& call) -> FakeReaction {
@@ -186,13 +187,13 @@ TEST_F(ClientRowsTest, ARegionThatNobodyServesYetIsWaitedFor) {
     while (lookups < 3) std::this_thread::yield();
     hbase_.tell_moves();
   });
-  EXPECT_TRUE(run_task(client().mutate("t", rows(kRows))));
+  EXPECT_TRUE(run_task(client().mutate("t", rows(kWrittenRows))));
   meta.join();
   expect_all_rows();
 }
 
 TEST_F(ClientRowsTest, AMoveThatIsToldNeedsNoLookUp) {
-  ASSERT_TRUE(run_task(client().mutate("t", rows(kRows))));
+  ASSERT_TRUE(run_task(client().mutate("t", rows(kWrittenRows))));
   const std::size_t lookups = hbase_.calls("Scan");
   hbase_.move_region("t", "row0100", 0, false);  // hbase:meta does not know
   hbase_.script([port = hbase_.endpoint(0).port](const FakeCall& call) -> FakeReaction {
@@ -208,7 +209,7 @@ TEST_F(ClientRowsTest, AMoveThatIsToldNeedsNoLookUp) {
 
 TEST_F(ClientRowsTest, ManyWhoAskAtOnceShareALookUp) {
   std::vector<Task<std::vector<Row>>> tasks;
-  for (std::size_t i = 0; i < kRows; ++i) {
+  for (std::size_t i = 0; i < kWrittenRows; ++i) {
     std::vector<RowGet> reads = {{.row = row_key(i), .columns = {}}};
     tasks.push_back(client().get("t", std::move(reads)));
   }
@@ -246,7 +247,7 @@ TEST_F(ClientRowsTest, ATableThatIsOutOfUseIsUnavailable) {
       EXPECT_THAT(error.message, HasSubstr(text));
     }
   };
-  ASSERT_TRUE(run_task(client().mutate("t", rows(kRows))));
+  ASSERT_TRUE(run_task(client().mutate("t", rows(kWrittenRows))));
   hbase_.set_disabled("t", true);
   expect_away("table \"t\" is disabled");
   hbase_.set_disabled("t", false);
@@ -258,7 +259,7 @@ TEST_F(ClientRowsTest, ATableThatIsOutOfUseIsUnavailable) {
   });
   expect_away("no right to write");
   hbase_.script({});
-  ASSERT_TRUE(run_task(client().mutate("t", rows(kRows))));
+  ASSERT_TRUE(run_task(client().mutate("t", rows(kWrittenRows))));
   hbase_.drop_table("t");
   expect_away("no table \"t\"");
 }
@@ -308,7 +309,7 @@ Task<void> write_then_wake(Client& client, test::FakeHBase& hbase, RowMutation r
 
 TEST_F(ClientRowsTest, OneSilentServerHoldsUpNobodyElse) {
   options_.call_ms_max = 300;
-  ASSERT_TRUE(run_task(client().mutate("t", rows(kRows))));
+  ASSERT_TRUE(run_task(client().mutate("t", rows(kWrittenRows))));
   hbase_.set_deaf(1, true);
   std::vector<Task<void>> tasks;
   tasks.push_back(client().mutate("t", {put("row0150", "150")}));
@@ -320,7 +321,7 @@ TEST_F(ClientRowsTest, OneSilentServerHoldsUpNobodyElse) {
 }
 
 TEST_F(ClientRowsTest, AServerThatIsGoneIsSaid) {
-  ASSERT_TRUE(run_task(client().mutate("t", rows(kRows))));
+  ASSERT_TRUE(run_task(client().mutate("t", rows(kWrittenRows))));
   EXPECT_TRUE(client().health());
   hbase_.cut(1, true);
   ClientOptions hasty = options_;

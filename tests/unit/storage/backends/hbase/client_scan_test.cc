@@ -12,7 +12,7 @@ using test::FakeCall;
 using test::FakeReaction;
 using test::run_task;
 
-constexpr std::size_t kRows = 100;
+constexpr std::size_t kScannedRows = 100;
 
 class ClientScanTest : public ClientTest {
  protected:
@@ -20,7 +20,7 @@ class ClientScanTest : public ClientTest {
     hbase_.add_table("t", {"row0030", "row0060"});
     hbase_.move_region("t", "row0030", 1);
     hbase_.set_rows_per_answer(4);
-    ASSERT_TRUE(run_task(client().mutate("t", rows(kRows))));
+    ASSERT_TRUE(run_task(client().mutate("t", rows(kScannedRows))));
   }
 
   // Does this at every call of a scan of t with that number.
@@ -34,10 +34,10 @@ class ClientScanTest : public ClientTest {
 };
 
 TEST_F(ClientScanTest, AllRowsInOrder) {
-  EXPECT_EQ(scan_text({}), numbers(kRows));
+  EXPECT_EQ(scan_text({}), numbers(kScannedRows));
   ScanRequest reverse;
   reverse.reverse = true;
-  EXPECT_EQ(scan_text(reverse), numbers(kRows, true));
+  EXPECT_EQ(scan_text(reverse), numbers(kScannedRows, true));
 }
 
 TEST_F(ClientScanTest, RangesEndWhereTheyAreAsked) {
@@ -69,7 +69,7 @@ TEST_F(ClientScanTest, EveryKindOfTroubleIsGoneThrough) {
       });
       ScanRequest request;
       request.reverse = reverse;
-      EXPECT_EQ(scan_text(request), numbers(kRows, reverse)) << name;
+      EXPECT_EQ(scan_text(request), numbers(kScannedRows, reverse)) << name;
     }
   }
 }
@@ -85,7 +85,7 @@ TEST_F(ClientLossyScanTest, LostAnswersLoseNoRow) {
     at_scans([what](std::size_t number) -> FakeReaction {
       return {.what = number % 9 == 5 ? what : FakeReaction::kAnswer};
     });
-    EXPECT_EQ(scan_text({}), numbers(kRows)) << what;
+    EXPECT_EQ(scan_text({}), numbers(kScannedRows)) << what;
   }
 }
 
@@ -160,7 +160,7 @@ TEST_F(ClientScanTest, RegionsMayMoveAndSplitUnderIt) {
       if (batch == 6) hbase_.split_region("t", reverse ? "row0042" : "row0048");
       if (batch == 8) hbase_.move_region("t", "row0050", 1);
     };
-    EXPECT_EQ(scan_text(request, between), numbers(kRows, reverse));
+    EXPECT_EQ(scan_text(request, between), numbers(kScannedRows, reverse));
   }
 }
 

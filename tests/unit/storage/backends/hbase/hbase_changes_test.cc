@@ -11,7 +11,7 @@ namespace {
 
 using testing::ElementsAre;
 
-constexpr TimestampMs kNow = 1'000'000;
+constexpr TimestampMs kWriteTime = 1'000'000;
 
 class HBaseChanges : public testing::Test {
  protected:
@@ -22,24 +22,24 @@ class HBaseChanges : public testing::Test {
       stamp_deletes(row, std::max(newest, clock_.stamp()));
       std::string text = row.row + ":";
       for (const hbase::Cell& cell : row.puts) {
-        text +=
-            fmt::format(" {}:{}={}@{}", cell.family, cell.qualifier, cell.value, cell.time - kNow);
+        text += fmt::format(" {}:{}={}@{}", cell.family, cell.qualifier, cell.value,
+                            cell.time - kWriteTime);
       }
       for (const hbase::CellDelete& one : row.deletes) {
-        text += fmt::format(" -{}:{}@{}", one.family, one.qualifier, one.time - kNow);
+        text += fmt::format(" -{}:{}@{}", one.family, one.qualifier, one.time - kWriteTime);
       }
       texts.push_back(std::move(text));
     }
     return texts;
   }
 
-  FakeClock now_{kNow};
+  FakeClock now_{kWriteTime};
   HybridClock clock_{now_};
 };
 
 TEST_F(HBaseChanges, CellsAreStampedOrKeepTheirTimes) {
-  EXPECT_THAT(changes({{"a", {{{0, "p"}, "1", 0}, {{1, "q"}, "2", kNow - 5}}, {}},
-                       {"b", {{{0, "p"}, "3", kNow + 9}, {{0, "q"}, "4", 0}}, {}}}),
+  EXPECT_THAT(changes({{"a", {{{0, "p"}, "1", 0}, {{1, "q"}, "2", kWriteTime - 5}}, {}},
+                       {"b", {{{0, "p"}, "3", kWriteTime + 9}, {{0, "q"}, "4", 0}}, {}}}),
               ElementsAre("a: d:p=1@0 t:q=2@-5", "b: d:p=3@9 d:q=4@9"));
   EXPECT_THAT(changes({{"a", {}, {}}}), ElementsAre());
   EXPECT_THAT(changes({}), ElementsAre());
@@ -48,9 +48,9 @@ TEST_F(HBaseChanges, CellsAreStampedOrKeepTheirTimes) {
 TEST_F(HBaseChanges, OfRepeatedCellsTheGreatestTimeWinsThenTheLast) {
   EXPECT_THAT(changes({{"a",
                         {{{0, "q"}, "1", 0},
-                         {{0, "p"}, "new", kNow - 1},
+                         {{0, "p"}, "new", kWriteTime - 1},
                          {{0, "q"}, "2", 0},
-                         {{0, "p"}, "old", kNow - 2}},
+                         {{0, "p"}, "old", kWriteTime - 2}},
                         {}}}),
               ElementsAre("a: d:p=new@-1 d:q=2@0"));
 }
@@ -74,7 +74,7 @@ TEST_F(HBaseChanges, WhatACallPutsIsThereAfterIt) {
 }
 
 TEST_F(HBaseChanges, DeletesReachCellsOfClocksAhead) {
-  EXPECT_THAT(changes({{"a", {}, {{0, "p"}}}}, kNow + 30), ElementsAre("a: -d:p@30"));
+  EXPECT_THAT(changes({{"a", {}, {{0, "p"}}}}, kWriteTime + 30), ElementsAre("a: -d:p@30"));
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 using test::run_task;
 using testing::HasSubstr;
 
-constexpr TimestampMs kNow = 1'700'000'000'000;
+constexpr TimestampMs kClockBegin = 1'700'000'000'000;
 
 class RocksStoreTest : public testing::Test {
  protected:
@@ -85,7 +85,7 @@ class RocksStoreTest : public testing::Test {
   }
 
   test::TempDir dir_;
-  FakeClock clock_{kNow};
+  FakeClock clock_{kClockBegin};
   prometheus::Registry registry_;
   RocksOptions options_;
   TableSpec spec_{.name = "points", .families = {{.name = "t"}}, .split_keys = {}};
@@ -249,8 +249,8 @@ TEST_F(RocksStoreTest, ExpiredCellsLeaveTheDisk) {
   spec_.families[0].ttl_ms = 1000;
   open();
   ASSERT_TRUE(put("stamped", "v"));
-  ASSERT_TRUE(put("timed", "v", kNow - 10));
-  ASSERT_TRUE(put("timed", "w", kNow - 20));
+  ASSERT_TRUE(put("timed", "v", kClockBegin - 10));
+  ASSERT_TRUE(put("timed", "w", kClockBegin - 20));
   clock_.advance(500);
   ASSERT_TRUE(put("young", "v"));
   clock_.advance(500);

@@ -14,7 +14,7 @@ Cell cell(std::string_view qualifier, std::string_view value, TimestampMs time =
 }
 
 // "0:1 500:2f" = offset in ms, value, f for floats; or the error's message.
-std::string decoded(const std::vector<Cell>& cells, TimeRange range = {0, kBase * 2}) {
+std::string decoded_points(const std::vector<Cell>& cells, TimeRange range = {0, kBase * 2}) {
   const auto layout = OpentsdbLayout::make({}).value();
   const RowId row = layout->parse_row(hex("00000150E22700000001000001")).value();
   RowPoints points;
@@ -37,50 +37,51 @@ std::string decoded(const std::vector<Cell>& cells, TimeRange range = {0, kBase 
 }
 
 TEST(OpentsdbColumns, SingleCells) {
-  EXPECT_EQ(decoded({}), "");
-  EXPECT_EQ(decoded({cell("0000", "01"), cell("01EB", "40900000"), cell("F0007D00", "02")}),
+  EXPECT_EQ(decoded_points({}), "");
+  EXPECT_EQ(decoded_points({cell("0000", "01"), cell("01EB", "40900000"), cell("F0007D00", "02")}),
             "0:1 500:2 30000:4.5f");
 }
 
 TEST(OpentsdbColumns, CompactedAndMixed) {
-  EXPECT_EQ(decoded({cell("00000010", "010200")}), "0:1 1000:2");
-  EXPECT_EQ(decoded({cell("0000F0007D00", "010201")}), "0:1 500:2");
-  EXPECT_EQ(decoded({cell("F0000000F0007D00", "010200")}), "0:1 500:2");
+  EXPECT_EQ(decoded_points({cell("00000010", "010200")}), "0:1 1000:2");
+  EXPECT_EQ(decoded_points({cell("0000F0007D00", "010201")}), "0:1 500:2");
+  EXPECT_EQ(decoded_points({cell("F0000000F0007D00", "010200")}), "0:1 500:2");
 }
 
 TEST(OpentsdbColumns, AnAppendColumnsLaterEntriesWin) {
-  EXPECT_EQ(decoded({cell("050000", "000001001002")}), "0:1 1000:2");
-  EXPECT_EQ(decoded({cell("050000", "001002000001001003")}), "0:1 1000:3");
-  EXPECT_EQ(decoded({cell("050000", "")}), "");
+  EXPECT_EQ(decoded_points({cell("050000", "000001001002")}), "0:1 1000:2");
+  EXPECT_EQ(decoded_points({cell("050000", "001002000001001003")}), "0:1 1000:3");
+  EXPECT_EQ(decoded_points({cell("050000", "")}), "");
 }
 
 TEST(OpentsdbColumns, AllFormsInOneRow) {
-  EXPECT_EQ(decoded({cell("00000010", "010200"), cell("0020", "03"), cell("050000", "003004"),
-                     cell("F0007D00", "05")}),
+  EXPECT_EQ(decoded_points({cell("00000010", "010200"), cell("0020", "03"),
+                            cell("050000", "003004"), cell("F0007D00", "05")}),
             "0:1 500:5 1000:2 2000:3 3000:4");
 }
 
 TEST(OpentsdbColumns, OfEqualTimesTheNewestCellWins) {
-  EXPECT_EQ(decoded({cell("0010", "01", 20), cell("001B", "40900000", 10)}), "1000:1");
-  EXPECT_EQ(decoded({cell("0010", "01", 10), cell("001B", "40900000", 20)}), "1000:4.5f");
-  EXPECT_EQ(decoded({cell("0010", "01", 10), cell("F000FA00", "02", 10)}), "1000:2");
-  EXPECT_EQ(decoded({cell("00000010", "010200", 30), cell("0010", "07", 20)}), "0:1 1000:2");
+  EXPECT_EQ(decoded_points({cell("0010", "01", 20), cell("001B", "40900000", 10)}), "1000:1");
+  EXPECT_EQ(decoded_points({cell("0010", "01", 10), cell("001B", "40900000", 20)}), "1000:4.5f");
+  EXPECT_EQ(decoded_points({cell("0010", "01", 10), cell("F000FA00", "02", 10)}), "1000:2");
+  EXPECT_EQ(decoded_points({cell("00000010", "010200", 30), cell("0010", "07", 20)}), "0:1 1000:2");
 }
 
 TEST(OpentsdbColumns, ObjectsAreNoPoints) {
-  EXPECT_EQ(decoded({cell("", "01"), cell("010000", "7B7D"), cell("01000001F4", "7B7D"),
-                     cell("060000", "2A00"), cell("070000", ""), cell("05", "FF"),
-                     cell("050001", "00"), cell("0010", "01")}),
+  EXPECT_EQ(decoded_points({cell("", "01"), cell("010000", "7B7D"), cell("01000001F4", "7B7D"),
+                            cell("060000", "2A00"), cell("070000", ""), cell("05", "FF"),
+                            cell("050001", "00"), cell("0010", "01")}),
             "1000:1");
 }
 
 TEST(OpentsdbColumns, OnlyTheRangeIsTaken) {
-  EXPECT_EQ(decoded({cell("000000100020", "01020300")}, {kBase + 1000, kBase + 2000}), "1000:2");
-  EXPECT_EQ(decoded({cell("000000100020", "01020300")}, {kBase + 1000, kBase + 1000}), "");
+  EXPECT_EQ(decoded_points({cell("000000100020", "01020300")}, {kBase + 1000, kBase + 2000}),
+            "1000:2");
+  EXPECT_EQ(decoded_points({cell("000000100020", "01020300")}, {kBase + 1000, kBase + 1000}), "");
 }
 
 TEST(OpentsdbColumns, DamageNamesTheRowAndTheCell) {
-  EXPECT_EQ(decoded({cell("0000", "010203")}),
+  EXPECT_EQ(decoded_points({cell("0000", "010203")}),
             "row 00000150E22700000001000001 qualifier 0000: the value does not match its "
             "qualifier: value 010203");
   const std::pair<std::string_view, std::string_view> damaged[] = {
@@ -100,7 +101,7 @@ TEST(OpentsdbColumns, DamageNamesTheRowAndTheCell) {
       {"001B", "0000000140900000"},
   };
   for (const auto& [qualifier, value] : damaged) {
-    EXPECT_NE(decoded({cell(qualifier, value)}).find("row 00000150E22700000001000001"),
+    EXPECT_NE(decoded_points({cell(qualifier, value)}).find("row 00000150E22700000001000001"),
               std::string::npos)
         << qualifier << ' ' << value;
   }

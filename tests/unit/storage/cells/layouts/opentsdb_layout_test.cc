@@ -107,10 +107,10 @@ TEST(OpentsdbLayout, OptionsOutOfRange) {
   EXPECT_EQ(OpentsdbLayout::make({{3, 3, 3}, 1, 1000}).value()->salt_buckets(), 256U);
 }
 
-struct Written {
+struct WrittenPoint {
   ValueBits value;
   std::uint8_t flags;
-  bool operator==(const Written&) const = default;
+  bool operator==(const WrittenPoint&) const = default;
 };
 
 // Random points written as cells, read back whole and in ranges, through metric and series scans.
@@ -121,7 +121,7 @@ TEST(OpentsdbLayout, RandomPointsComeBack) {
                                             static_cast<std::uint8_t>(1 + random() % 8),
                                             static_cast<std::uint8_t>(1 + random() % 8)});
     std::map<Bytes, std::map<Bytes, Cell>> table;
-    std::map<Bytes, std::map<TimestampMs, Written>> wanted;
+    std::map<Bytes, std::map<TimestampMs, WrittenPoint>> wanted;
     for (TimestampMs written = 1; written <= 4000; ++written) {
       const UidPair pair{1 + random() % 2, 1 + random() % 5};
       const Bytes tsuid = make_tsuid(schema->widths(), 1, std::span(&pair, 1));
@@ -140,8 +140,8 @@ TEST(OpentsdbLayout, RandomPointsComeBack) {
     for (int round = 0; round < 20; ++round) {
       const TimestampMs begin = kBase + static_cast<TimestampMs>(random() % 20'000'000);
       const TimeRange range{begin, begin + static_cast<TimestampMs>(random() % 20'000'000)};
-      std::map<Bytes, std::map<TimestampMs, Written>> by_metric;
-      std::map<Bytes, std::map<TimestampMs, Written>> by_series;
+      std::map<Bytes, std::map<TimestampMs, WrittenPoint>> by_metric;
+      std::map<Bytes, std::map<TimestampMs, WrittenPoint>> by_series;
       const auto read = [&](const std::vector<BucketScan>& scans, auto& into) {
         for (const BucketScan& scan : scans) {
           for (auto row = table.lower_bound(scan.keys.begin);
@@ -165,7 +165,7 @@ TEST(OpentsdbLayout, RandomPointsComeBack) {
       for (std::uint32_t salt = 0; salt < schema->salt_buckets(); ++salt) {
         read(schema->metric_buckets(metric, range, salt, 0), by_metric);
       }
-      std::map<Bytes, std::map<TimestampMs, Written>> expected;
+      std::map<Bytes, std::map<TimestampMs, WrittenPoint>> expected;
       for (const auto& [tsuid, points] : wanted) {
         read(schema->series_buckets(tsuid, range, 0), by_series);
         for (const auto& [time, point] : points) {

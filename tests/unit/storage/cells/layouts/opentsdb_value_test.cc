@@ -12,13 +12,13 @@
 namespace halite::storage {
 namespace {
 
-struct Written {
+struct WrittenValue {
   std::string value;
   int flags;
-  bool operator==(const Written&) const = default;
+  bool operator==(const WrittenValue&) const = default;
 };
 
-Written write(ValueBits value, std::uint8_t point_flags) {
+WrittenValue write(ValueBits value, std::uint8_t point_flags) {
   Bytes bytes;
   const std::uint8_t flags = append_value(bytes, value, point_flags);
   return {to_hex(bytes), flags};
@@ -26,31 +26,33 @@ Written write(ValueBits value, std::uint8_t point_flags) {
 
 TEST(OpentsdbValue, IntegersAreAsNarrowAsTheyCanBe) {
   const auto written = [](std::int64_t value) { return write(integer_bits(value), 0); };
-  EXPECT_EQ(written(0), (Written{"00", 0}));
-  EXPECT_EQ(written(127), (Written{"7F", 0}));
-  EXPECT_EQ(written(128), (Written{"0080", 1}));
-  EXPECT_EQ(written(-128), (Written{"80", 0}));
-  EXPECT_EQ(written(-129), (Written{"FF7F", 1}));
-  EXPECT_EQ(written(32767), (Written{"7FFF", 1}));
-  EXPECT_EQ(written(32768), (Written{"00008000", 3}));
-  EXPECT_EQ(written(2147483647), (Written{"7FFFFFFF", 3}));
-  EXPECT_EQ(written(2147483648), (Written{"0000000080000000", 7}));
-  EXPECT_EQ(written(std::numeric_limits<std::int64_t>::min()), (Written{"8000000000000000", 7}));
+  EXPECT_EQ(written(0), (WrittenValue{"00", 0}));
+  EXPECT_EQ(written(127), (WrittenValue{"7F", 0}));
+  EXPECT_EQ(written(128), (WrittenValue{"0080", 1}));
+  EXPECT_EQ(written(-128), (WrittenValue{"80", 0}));
+  EXPECT_EQ(written(-129), (WrittenValue{"FF7F", 1}));
+  EXPECT_EQ(written(32767), (WrittenValue{"7FFF", 1}));
+  EXPECT_EQ(written(32768), (WrittenValue{"00008000", 3}));
+  EXPECT_EQ(written(2147483647), (WrittenValue{"7FFFFFFF", 3}));
+  EXPECT_EQ(written(2147483648), (WrittenValue{"0000000080000000", 7}));
+  EXPECT_EQ(written(std::numeric_limits<std::int64_t>::min()),
+            (WrittenValue{"8000000000000000", 7}));
 }
 
 TEST(OpentsdbValue, FloatsTakeFourBytesOnlyWhereNothingIsLost) {
   const auto written = [](double value, std::uint8_t flags = 0) {
     return write(double_bits(value), static_cast<std::uint8_t>(kFloat | flags));
   };
-  EXPECT_EQ(written(4.5), (Written{"40900000", 0xB}));
-  EXPECT_EQ(written(4.5, kWide), (Written{"4012000000000000", 0xF}));
-  EXPECT_EQ(written(4.2), (Written{"4010CCCCCCCCCCCD", 0xF}));
-  EXPECT_EQ(written(-0.0), (Written{"80000000", 0xB}));
-  EXPECT_EQ(written(std::numeric_limits<double>::infinity()), (Written{"7F800000", 0xB}));
-  EXPECT_EQ(written(std::numeric_limits<double>::max()), (Written{"7FEFFFFFFFFFFFFF", 0xF}));
-  EXPECT_EQ(written(std::numeric_limits<float>::max()), (Written{"7F7FFFFF", 0xB}));
-  EXPECT_EQ(written(std::numeric_limits<float>::denorm_min()), (Written{"00000001", 0xB}));
-  EXPECT_EQ(written(std::numeric_limits<double>::denorm_min()), (Written{"0000000000000001", 0xF}));
+  EXPECT_EQ(written(4.5), (WrittenValue{"40900000", 0xB}));
+  EXPECT_EQ(written(4.5, kWide), (WrittenValue{"4012000000000000", 0xF}));
+  EXPECT_EQ(written(4.2), (WrittenValue{"4010CCCCCCCCCCCD", 0xF}));
+  EXPECT_EQ(written(-0.0), (WrittenValue{"80000000", 0xB}));
+  EXPECT_EQ(written(std::numeric_limits<double>::infinity()), (WrittenValue{"7F800000", 0xB}));
+  EXPECT_EQ(written(std::numeric_limits<double>::max()), (WrittenValue{"7FEFFFFFFFFFFFFF", 0xF}));
+  EXPECT_EQ(written(std::numeric_limits<float>::max()), (WrittenValue{"7F7FFFFF", 0xB}));
+  EXPECT_EQ(written(std::numeric_limits<float>::denorm_min()), (WrittenValue{"00000001", 0xB}));
+  EXPECT_EQ(written(std::numeric_limits<double>::denorm_min()),
+            (WrittenValue{"0000000000000001", 0xF}));
 }
 
 TEST(OpentsdbValue, NansKeepTheirPayload) {
