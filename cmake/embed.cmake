@@ -45,5 +45,7 @@ const std::size_t kEmbeddedFileCount = ${number};
 }  // namespace halite::web
 " @ONLY)
   set_source_files_properties(${out}/bytes.S PROPERTIES OBJECT_DEPENDS "${inputs}")
+  # clang-tidy reads what is in a unity batch, and this is generated.
+  set_source_files_properties(${out}/table.cc PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   target_sources(${target} PRIVATE ${out}/bytes.S ${out}/table.cc)
 endfunction()

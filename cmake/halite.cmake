@@ -22,7 +22,6 @@ function(halite_library)
   target_link_libraries(${name} PUBLIC ${depends})
   target_compile_options(${name} PRIVATE ${HALITE_COVERAGE})
   halite_use_precompiled(${name} halite_precompiled)
-  halite_batches(${name})
 endfunction()
 
 # Sources and headers made while building; clang-tidy needs them before it reads ours.
@@ -65,7 +64,6 @@ function(halite_test name)
     target_link_libraries(${name}_test PRIVATE halite_test_tasks)
     halite_use_precompiled(${name}_test halite_precompiled_tests)
   endif()
-  halite_batches(${name}_test)
   target_compile_options(${name}_test PRIVATE ${HALITE_TEST_OPTIMIZED})
   target_compile_definitions(${name}_test
                              PRIVATE HALITE_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
@@ -91,11 +89,6 @@ function(halite_fuzzer name)
   halite_targets(depends ${ARG_DEPENDS})
   set(program ${name}_fuzz)
   set(source ${CMAKE_SOURCE_DIR}/tests/fuzz/${program}.cc)
-  if(HALITE_ONLY_READ)
-    halite_read_together(fuzzers_together ENTRY LLVMFuzzerTestOneInput SOURCE ${source}
-                         DEPENDS ${depends} halite_test_tasks)
-    return()
-  endif()
   set(seeds ${CMAKE_SOURCE_DIR}/tests/fuzz/corpus/${name})
   set(verdict 0)
   add_executable(${program} ${source})

@@ -187,7 +187,7 @@ std::vector<std::string> source_files() {
   return files;
 }
 
-// What the compiler reads, each by itself or in one of CMake's batches.
+// What the compiler reads, each by itself or in one of CMake's unity files.
 std::set<std::string> built_files() {
   std::ifstream in(kBuild / "compile_commands.json");
   std::stringstream text;
@@ -198,8 +198,8 @@ std::set<std::string> built_files() {
     const fs::path file = std::string(command.at("file").as_string());
     files.insert(fs::relative(file, kRoot).generic_string());
     if (!file.filename().string().starts_with("unity_")) continue;
-    std::ifstream batch(file);
-    for (const fs::path member : own_includes(batch)) {
+    std::ifstream unity(file);
+    for (const fs::path member : own_includes(unity)) {
       files.insert(fs::relative(member, kRoot).generic_string());
     }
   }
