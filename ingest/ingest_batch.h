@@ -1,14 +1,17 @@
 // Parsed points on their way to the store. Some may belong to series without an id yet.
 //
 // A batch is one telnet batch, one body or one round of self-metrics. Points keep their order of
-// arrival, whether or not their series is known.
+// arrival, whether or not their series is known. A batch contains the pin of its ids, from the
+// first look-up in the series cache until the store has the points.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "ingest/point_rules.h"
@@ -38,10 +41,14 @@ struct UnresolvedSeries {
 
 class IngestBatch {
  public:
-  IngestBatch() = default;
-  explicit IngestBatch(std::size_t points_expected) { reserve(points_expected); }
+  // The pin is older than all ids that are added: the cache's reader takes it too.
+  explicit IngestBatch(std::shared_ptr<const storage::SeriesPin> pin) : pin_(std::move(pin)) {}
+
+  [[nodiscard]] const storage::SeriesPin& pin() const { return *pin_; }
 
   void reserve(std::size_t points);
+  // Removes all points.
+  void clear() { *this = IngestBatch(std::move(pin_)); }
 
   // `origin` is the number of the point's line or element. It never decreases.
   void add(storage::SeriesId id, PointBits point, std::uint32_t origin) {
@@ -78,6 +85,7 @@ class IngestBatch {
  private:
   void add_to(std::size_t series, PointBits point, std::uint32_t origin);
 
+  std::shared_ptr<const storage::SeriesPin> pin_;
   storage::PointBatch batch_;              // `series` of a waiting point is an index in waiting_
   std::vector<std::uint32_t> origins_;     // of each point
   std::vector<std::uint32_t> unresolved_;  // indexes of the points of waiting series

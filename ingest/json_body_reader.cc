@@ -20,7 +20,10 @@ PointBits bits_of(const JsonPieces& pieces) {
 }  // namespace
 
 JsonBodyReader::JsonBodyReader(WriterContext& context, JsonParsers& parsers)
-    : context_(context), parsers_(parsers), reader_(context.cache.reader()) {}
+    : context_(context),
+      parsers_(parsers),
+      ingest_batch_(context.store.pin_series()),
+      reader_(context.cache.reader(ingest_batch_.pin())) {}
 
 bool JsonBodyReader::take_fast_path(std::string_view body) {
   const std::size_t points_max = context_.options.limits.points_per_request_max;
@@ -28,7 +31,7 @@ bool JsonBodyReader::take_fast_path(std::string_view body) {
     hits_ += elements_.size();
     return true;
   }
-  ingest_batch_ = IngestBatch();
+  ingest_batch_.clear();
   elements_.clear();
   return false;
 }

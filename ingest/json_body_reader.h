@@ -55,8 +55,8 @@ class JsonBodyReader final : public JsonSink {
 
   WriterContext& context_;
   JsonParsers& parsers_;
-  std::optional<SeriesCache::Reader> reader_;
   IngestBatch ingest_batch_;
+  std::optional<SeriesCache::Reader> reader_;
   std::vector<BatchRefusal> refused_;
   std::vector<std::string_view> elements_;
   std::uint64_t hits_ = 0;

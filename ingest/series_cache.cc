@@ -217,7 +217,10 @@ SeriesCache::View SeriesCache::view() const {
   return view_;
 }
 
-SeriesCache::Reader SeriesCache::reader() { return Reader(*this); }
+SeriesCache::Reader SeriesCache::reader(const storage::SeriesPin& pin) {
+  clear_before(pin.series_epoch);
+  return Reader(*this);
+}
 
 std::uint64_t SeriesCache::epoch() const { return view().epoch; }
 

@@ -82,7 +82,9 @@ class SeriesCache {
 
   [[nodiscard]] std::uint64_t hash(const SeriesKey& key) const;
 
-  [[nodiscard]] Reader reader();
+  // A reader for the holder of a pin. If series were removed since the keys were cached, it removes
+  // all keys first, so that none leads to an id that means another series.
+  [[nodiscard]] Reader reader(const storage::SeriesPin& pin);
 
   // An existing key keeps its id. Ignores keys that are too large, and keys looked up before the
   // last clear(): read `epoch` before the look-up.
@@ -91,9 +93,6 @@ class SeriesCache {
   // Removes all keys. Call it when names change their meaning.
   void clear();
   [[nodiscard]] std::uint64_t epoch() const;  // changes with every clear()
-  // Calls clear() once for all callers with this epoch of the catalog or an earlier one: ids from
-  // before may now mean other series.
-  void clear_before(std::uint64_t store_epoch);
 
   [[nodiscard]] std::size_t bytes() const;
   [[nodiscard]] std::size_t keys() const;  // whose texts are here
@@ -120,6 +119,8 @@ class SeriesCache {
   void turned_away(const View& seen);
   // After a count: replaces segments of which too few texts are in use. Wants mutex_.
   [[nodiscard]] bool make_room();
+  // Calls clear() once for all callers with this epoch of the catalog or an earlier one.
+  void clear_before(std::uint64_t store_epoch);
 
   const std::size_t segment_bytes_max_;
   const std::size_t index_bytes_max_;

@@ -77,9 +77,10 @@ class Round {
  public:
   Round(WriterContext& context, std::size_t points_expected)
       : context_(context),
-        pin_(context.pin_series()),
-        ingest_batch_(points_expected),
-        reader_(context.cache.reader()) {}
+        ingest_batch_(context.store.pin_series()),
+        reader_(context.cache.reader(ingest_batch_.pin())) {
+    ingest_batch_.reserve(points_expected);
+  }
 
   void add(std::string_view line, std::string& replies);
   TelnetBatch::FastPathResult add_fast_path(std::string_view text, std::size_t line_bytes_max,
@@ -90,7 +91,6 @@ class Round {
   [[nodiscard]] std::size_t waiting_bytes() const { return ingest_batch_.waiting_bytes(); }
   // Call it once, after resolve().
   [[nodiscard]] IngestBatch take_batch() { return std::move(ingest_batch_); }
-  [[nodiscard]] std::shared_ptr<const storage::SeriesPin> pin() const { return pin_; }
   [[nodiscard]] std::vector<HeldAnswer> take_answers() { return std::move(answers_); }
   void count_lookups() const { context_.stats.looked_up(hits_, misses_); }
 
@@ -102,7 +102,6 @@ class Round {
               std::string& replies);
 
   WriterContext& context_;
-  const std::shared_ptr<const storage::SeriesPin> pin_;  // of the ids in ingest_batch_
   IngestBatch ingest_batch_;
   SeriesCache::Reader reader_;
   std::uint32_t lines_ = 0;
@@ -261,7 +260,6 @@ Task<TelnetBatch::Flushed> TelnetBatch::flush(std::string& replies) {
   const std::size_t points = impl_->round->points();
   const std::vector<HeldAnswer> held = impl_->round->take_answers();
   IngestBatch ingest_batch = impl_->round->take_batch();
-  const std::shared_ptr<const storage::SeriesPin> pin = impl_->round->pin();
   impl_->points_before = points;
   impl_->round.reset();  // releases its halves of the cache before waiting for the store
   CO_TRY(CommitResult committed,

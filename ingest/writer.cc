@@ -51,7 +51,6 @@ Writer::~Writer() = default;
 
 Task<PutOutcome> Writer::put_json(std::string body, PutOptions put_options) {
   WriterContext& context = impl_->context;
-  std::shared_ptr<const storage::SeriesPin> pin = context.pin_series();
   auto parsers = impl_->borrow_parsers();
   JsonBodyReader intake(context, *parsers);
   const bool fast = intake.take_fast_path(body);
@@ -71,7 +70,6 @@ Task<PutOutcome> Writer::put_json(std::string body, PutOptions put_options) {
   SentElements elements{.texts = intake.take_elements(), .echo = {}};
   impl_->return_parsers(std::move(parsers), body.size());
   CO_TRY(CommitResult committed, co_await context.commit(std::move(ingest_batch), Protocol::kHttp));
-  pin.reset();  // ids are no longer needed
   committed.refused = merge(std::move(early), std::move(committed.refused));
   std::optional<SentPointReader> reader;
   elements.echo = [&context, &reader](std::string_view element) {
@@ -86,10 +84,9 @@ Task<PutOutcome> Writer::put_json(std::string body, PutOptions put_options) {
 
 Task<void> Writer::put_self_metrics(std::vector<SelfPoint> points) {
   WriterContext& context = impl_->context;
-  std::shared_ptr<const storage::SeriesPin> pin = context.pin_series();
-  IngestBatch ingest_batch;
+  IngestBatch ingest_batch(context.store.pin_series());
   {
-    SeriesCache::Reader reader = context.cache.reader();
+    SeriesCache::Reader reader = context.cache.reader(ingest_batch.pin());
     for (std::size_t i = 0; i < points.size(); ++i) {
       NamedPoint point{.series = std::move(points[i].series),
                        .time = points[i].time,
@@ -99,7 +96,6 @@ Task<void> Writer::put_self_metrics(std::vector<SelfPoint> points) {
     }
   }
   CO_TRY(CommitResult committed, co_await context.commit(std::move(ingest_batch), Protocol::kSelf));
-  pin.reset();
   if (committed.failed) co_return std::unexpected(*std::move(committed.failed));
   co_return co_await context.await_durable(committed.durable, Protocol::kSelf, committed.taken);
 }

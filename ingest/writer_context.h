@@ -45,13 +45,6 @@ class WriterContext {
   WriterContext(storage::PointStore& store_in, const Clock& clock, IngestOptions options_in,
                 prometheus::Registry& registry);
 
-  // Acquire the pin before you read the cache; release it after commit().
-  [[nodiscard]] std::shared_ptr<const storage::SeriesPin> pin_series() {
-    auto pin = store.pin_series();
-    cache.clear_before(pin->series_epoch);
-    return pin;
-  }
-
   // Interns waiting series, caches their ids, and appends all points to the store. Counts accepted
   // and other points. Never fails: an error is in `failed`.
   Task<CommitResult> commit(IngestBatch ingest_batch, Protocol protocol);

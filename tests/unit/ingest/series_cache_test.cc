@@ -24,7 +24,7 @@ SeriesKey key(std::string_view metric, std::string_view tags,
 }
 
 std::optional<storage::SeriesId> find(SeriesCache& cache, const SeriesKey& wanted) {
-  return cache.reader().find(wanted, cache.hash(wanted));
+  return cache.reader({}).find(wanted, cache.hash(wanted));
 }
 
 void insert(SeriesCache& cache, const SeriesKey& added, storage::SeriesId id) {
@@ -50,7 +50,7 @@ TEST(SeriesCache, FirstIdStays) {
 TEST(SeriesCache, ClearedItKnowsNothing) {
   SeriesCache cache(1 << 20, 1);
   insert(cache, key("m", "host=a"), 7);
-  auto reader = cache.reader();
+  auto reader = cache.reader({});
   const std::uint64_t before = cache.epoch();
   cache.clear();
   EXPECT_EQ(find(cache, key("m", "host=a")), std::nullopt);
@@ -73,7 +73,7 @@ TEST(SeriesCache, KeysAreComparedInFull) {
   cache.insert(key("a", "bc"), same, 2, 0);
   cache.insert(key("ab", "c", KeyGrammar::kJson), same, 3, 0);
   cache.insert(key("ab", "c", KeyGrammar::kNames), same, 4, 0);
-  auto reader = cache.reader();
+  auto reader = cache.reader({});
   EXPECT_EQ(reader.find(key("ab", "c"), same), 1U);
   EXPECT_EQ(reader.find(key("a", "bc"), same), 2U);
   EXPECT_EQ(reader.find(key("ab", "c", KeyGrammar::kJson), same), 3U);
@@ -169,7 +169,7 @@ TEST(SeriesCache, ShareOfHitsFollowsItsSizeWhateverTheOrder) {
   for (const bool shuffled : {false, true}) {
     for (const storage::SeriesId times : {2U, 5U}) {
       SeriesCache cache(kBytesMax, 1);
-      auto reader = cache.reader();
+      auto reader = cache.reader({});
       std::vector<storage::SeriesId> order(static_cast<std::size_t>(fit) * times);
       std::iota(order.begin(), order.end(), 0U);
       std::minstd_rand random(7);
@@ -188,7 +188,7 @@ TEST(SeriesCache, ShareOfHitsFollowsItsSizeWhateverTheOrder) {
 TEST(SeriesCache, SeriesThatFellSilentGiveWay) {
   const storage::SeriesId fit = room();
   SeriesCache cache(kBytesMax, 1);
-  auto reader = cache.reader();
+  auto reader = cache.reader({});
   for (storage::SeriesId id = 0; id < fit; ++id) hit(cache, reader, id);
   // Others come in place of them.
   for (int round = 0; round < 40; ++round) {
@@ -203,8 +203,8 @@ TEST(SeriesCache, ReaderKeepsWhatTheCacheHasDropped) {
   const storage::SeriesId fit = room();
   SeriesCache cache(kBytesMax, 1);
   insert(cache, key("old", "host=a"), 1);
-  auto reader = cache.reader();
-  auto other = cache.reader();
+  auto reader = cache.reader({});
+  auto other = cache.reader({});
   for (storage::SeriesId silent = 1; silent <= 3; ++silent) {
     for (int round = 0; round < 40; ++round) {
       for (storage::SeriesId id = 0; id < fit; ++id) hit(cache, other, silent * 1'000'000 + id);
@@ -274,7 +274,7 @@ TEST(SeriesCache, IndexComparesNamesWhenHashesAreEqual) {
     names.add(id);
     cache.insert(key("some.metric", "host=h" + std::to_string(id)), same, id, 0);
   }
-  auto reader = cache.reader();
+  auto reader = cache.reader({});
   std::size_t found = 0;
   for (storage::SeriesId id = 0; id < 200; ++id) {
     const auto known = reader.find(key("some.metric", "host=h" + std::to_string(id)), same);
@@ -291,7 +291,7 @@ TEST(SeriesCache, CollidingKeysCostABoundedSearch) {
   for (storage::SeriesId id = 0; id < 1000; ++id) {
     cache.insert(key("m", std::to_string(id)), 42, id, 0);
   }
-  auto reader = cache.reader();
+  auto reader = cache.reader({});
   for (storage::SeriesId id = 0; id < 1000; ++id) {
     const auto known = reader.find(key("m", std::to_string(id)), 42);
     if (!known) continue;
@@ -313,7 +313,7 @@ TEST(SeriesCache, ManyThreadsFindOnlyWhatIsTrue) {
       const std::string tags = "host=h" + std::to_string(id);
       const SeriesKey wanted = key("some.metric", tags);
       const std::uint64_t hash = cache.hash(wanted);
-      auto reader = cache.reader();
+      auto reader = cache.reader({});
       reader.prefetch_slot(hash);
       reader.prefetch_entry(hash);
       reader.prefetch_text(wanted, hash);
