@@ -67,7 +67,7 @@ class SeriesRegistry {
   void reclaim(const SeriesTable::Removed& removed) { table_.reclaim(removed); }
   // Call when a name is removed and no series has it: its id may be assigned again.
   void release_name(NameKind kind, std::uint64_t uid) { table_.release_name(kind, uid); }
-  [[nodiscard]] SeriesEpochs& epochs() { return table_.epochs(); }
+  [[nodiscard]] Epochs& epochs() { return table_.epochs(); }
 
   // The rows of all series, keys only.
   [[nodiscard]] std::unique_ptr<Scanner> scan_series() const {

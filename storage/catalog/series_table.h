@@ -1,9 +1,9 @@
 // All series that the process has loaded, in memory, with dense ids and stable addresses.
 //
-// A series is removed in steps, so that its id never means another series to a reader
-// (docs/decisions/0012). First it is a removal candidate; any use ends that. When all older pins
-// are released, it is removed: no lookup finds it. When all pins older than the removal are
-// released, it is reclaimed: its id may be assigned again.
+// A series is removed in steps, so that its id never means another series to a reader. epochs.h has
+// the protocol. First it is a removal candidate; any use ends that. When all older pins are
+// released, it is removed: no lookup finds it. When all pins older than the removal are released,
+// it is reclaimed: its id may be assigned again.
 //
 //   Threads   call from any thread. at() takes no lock.
 //   Lifetime  a Series stays unchanged while a pin() older than its removal exists.
@@ -27,7 +27,7 @@
 #include <boost/unordered/unordered_flat_set.hpp>
 
 #include "storage/api/point_store.h"
-#include "storage/catalog/index/series_epochs.h"
+#include "storage/catalog/epochs.h"
 #include "storage/catalog/index/tag_index.h"
 #include "storage/cells/layouts/row_layout.h"
 
@@ -60,7 +60,7 @@ class SeriesTable {
   SeriesTable& operator=(const SeriesTable&) = delete;
 
   // Acquire a pin before you obtain ids, and keep it while you use them.
-  [[nodiscard]] std::shared_ptr<const SeriesPin> pin() const { return epochs_.take(); }
+  [[nodiscard]] std::shared_ptr<const SeriesPin> pin() const { return epochs_.pin(); }
 
   // The series of an id that add() or find() returned.
   [[nodiscard]] const Series& at(SeriesId id) const;
@@ -110,7 +110,7 @@ class SeriesTable {
   // Call when all pins older than the removal are released.
   void reclaim(const Removed& removed);
 
-  [[nodiscard]] SeriesEpochs& epochs() { return epochs_; }
+  [[nodiscard]] Epochs& epochs() { return epochs_; }
 
   struct Renamed {
     NameKind kind = NameKind::kMetric;
@@ -173,7 +173,7 @@ class SeriesTable {
   const SeriesLimits limits_;
   const UidWidths widths_;
   TagIndex tags_;
-  SeriesEpochs epochs_;
+  Epochs epochs_;
   std::shared_mutex shape_mutex_;          // shared to add, exclusive to remove
   std::mutex grow_mutex_;                  // for appending
   std::vector<std::atomic<Page*>> pages_;  // the vector never grows

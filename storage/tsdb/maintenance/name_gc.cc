@@ -130,7 +130,7 @@ Result<void> NameGc::begin_process() {
 }
 
 Result<bool> NameGc::run(const YieldFn& yield) {
-  SeriesEpochs& epochs = context_->registry.epochs();
+  Epochs& epochs = context_->registry.epochs();
   switch (phase_) {
     case Phase::kIdle: {
       TRY(const bool due_now, due());

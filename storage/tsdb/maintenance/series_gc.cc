@@ -90,7 +90,7 @@ Result<bool> SeriesGc::step(const YieldFn& yield) {
   known_bytes_.Set(static_cast<double>(context_->registry.table().bytes()));
   if (!allowed()) return false;
   if (!begun_) TRY_VOID(begin());
-  SeriesEpochs& epochs = context_->registry.epochs();
+  Epochs& epochs = context_->registry.epochs();
   switch (phase_) {
     case Phase::kChecking: {
       TRY(const bool more, check_some(yield));

@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include "storage/catalog/index/series_epochs.h"
+#include "storage/catalog/epochs.h"
 #include "storage/catalog/select_members.h"
 #include "storage/catalog/series_table.h"
 
@@ -17,32 +17,32 @@ namespace {
 
 constexpr UidWidths kRemovalWidths = {.metric = 1, .tag_key = 1, .tag_value = 2};
 
-TEST(SeriesEpochs, AnEpochEndsWithItsLastHold) {
-  SeriesEpochs epochs;
-  auto first = epochs.take();
-  const auto second = epochs.take();
+TEST(Epochs, AnEpochEndsWithItsLastPin) {
+  Epochs epochs;
+  auto first = epochs.pin();
+  const auto second = epochs.pin();
   const std::uint64_t epoch = epochs.advance();
   EXPECT_LT(first->epoch, epoch);
   EXPECT_FALSE(epochs.released_before(epoch));
   first.reset();
   EXPECT_FALSE(epochs.released_before(epoch));
-  EXPECT_EQ(epochs.take()->epoch, epoch);
-  EXPECT_TRUE(SeriesEpochs().released_before(1));
+  EXPECT_EQ(epochs.pin()->epoch, epoch);
+  EXPECT_TRUE(Epochs().released_before(1));
 }
 
-TEST(SeriesEpochs, NewHoldsKeepNobodyWaiting) {
-  SeriesEpochs epochs;
-  auto old = epochs.take();
+TEST(Epochs, NewPinsKeepNobodyWaiting) {
+  Epochs epochs;
+  auto old = epochs.pin();
   const std::uint64_t epoch = epochs.advance();
-  const auto young = epochs.take();
+  const auto young = epochs.pin();
   old.reset();
   EXPECT_TRUE(epochs.released_before(epoch));
   EXPECT_FALSE(epochs.released_before(epoch + 1));
 }
 
-TEST(SeriesEpochs, AHoldMayOutliveThem) {
-  auto epochs = std::make_unique<SeriesEpochs>();
-  const auto pin = epochs->take();
+TEST(Epochs, APinMayOutliveThem) {
+  auto epochs = std::make_unique<Epochs>();
+  const auto pin = epochs->pin();
   epochs.reset();
   EXPECT_EQ(pin->epoch, 1U);
 }

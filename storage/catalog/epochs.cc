@@ -1,13 +1,13 @@
-#include "storage/catalog/index/series_epochs.h"
+#include "storage/catalog/epochs.h"
 
 #include <utility>
 
 namespace halite::storage {
 
-SeriesEpochs::SeriesEpochs()
+Epochs::Epochs()
     : shared_(std::make_shared<Shared>()), current_(make({.epoch = 1, .series_epoch = 1})) {}
 
-std::shared_ptr<const SeriesPin> SeriesEpochs::make(SeriesPin pin) const {
+std::shared_ptr<const SeriesPin> Epochs::make(SeriesPin pin) const {
   {
     const std::lock_guard lock(shared_->mutex);
     shared_->pinned.insert(pin.epoch);
@@ -19,12 +19,12 @@ std::shared_ptr<const SeriesPin> SeriesEpochs::make(SeriesPin pin) const {
           }};
 }
 
-std::shared_ptr<const SeriesPin> SeriesEpochs::take() const {
+std::shared_ptr<const SeriesPin> Epochs::pin() const {
   const std::lock_guard lock(mutex_);
   return current_;
 }
 
-std::uint64_t SeriesEpochs::advance(bool series_go) {
+std::uint64_t Epochs::advance(bool series_go) {
   std::shared_ptr<const SeriesPin> last;  // released after the lock
   const std::lock_guard lock(mutex_);
   SeriesPin next{.epoch = current_->epoch + 1, .series_epoch = current_->series_epoch};
@@ -33,7 +33,7 @@ std::uint64_t SeriesEpochs::advance(bool series_go) {
   return current_->epoch;
 }
 
-bool SeriesEpochs::released_before(std::uint64_t epoch) const {
+bool Epochs::released_before(std::uint64_t epoch) const {
   const std::lock_guard lock(shared_->mutex);
   return shared_->pinned.empty() || *shared_->pinned.begin() >= epoch;
 }
