@@ -29,12 +29,12 @@ namespace {
 // Gives every name a new id and forgets points.
 class NullStore final : public storage::PointStore {
  public:
-  Task<std::vector<Result<storage::SeriesId>>> intern(std::vector<SeriesName> names,
-                                                      storage::CreateNames) override {
+  Task<storage::InternedSeries> intern(std::vector<SeriesName> names,
+                                       storage::CreateNames) override {
     std::vector<Result<storage::SeriesId>> ids;
     ids.reserve(names.size());
     for (std::size_t i = 0; i < names.size(); ++i) ids.emplace_back(next_++);
-    co_return std::move(ids);
+    co_return storage::InternedSeries(pin_series(), std::move(ids));
   }
   [[nodiscard]] const storage::Series& series(storage::SeriesId) const override { return series_; }
   Task<storage::Accepted> append(storage::PointBatch batch) override {
@@ -50,12 +50,12 @@ class NullStore final : public storage::PointStore {
                                                          TimeRange, std::uint32_t) override {
     return nullptr;
   }
-  Task<std::vector<storage::SeriesId>> lookup(std::shared_ptr<const storage::Selection>,
-                                              std::size_t) override {
+  Task<storage::PinnedSeries> lookup(std::shared_ptr<const storage::Selection>,
+                                     std::size_t) override {
     co_return unread();
   }
-  Task<std::vector<storage::LastPoint>> last(std::shared_ptr<const storage::Selection>,
-                                             TimeRange) override {
+  Task<storage::PinnedLastPoints> last(std::shared_ptr<const storage::Selection>,
+                                       TimeRange) override {
     co_return unread();
   }
   Task<std::uint64_t> delete_range(std::shared_ptr<const storage::Selection>, TimeRange) override {

@@ -125,17 +125,16 @@ class MadeUpStore final : public storage::PointStore {
   }
 
   // Not asked for by questions.
-  Task<std::vector<Result<SeriesId>>> intern(std::vector<SeriesName>,
-                                             storage::CreateNames) override {
+  Task<storage::InternedSeries> intern(std::vector<SeriesName>, storage::CreateNames) override {
     co_return unused();
   }
   Task<storage::Accepted> append(storage::PointBatch) override { co_return unused(); }
-  Task<std::vector<SeriesId>> lookup(std::shared_ptr<const storage::Selection>,
+  Task<storage::PinnedSeries> lookup(std::shared_ptr<const storage::Selection>,
                                      std::size_t) override {
     co_return unused();
   }
-  Task<std::vector<storage::LastPoint>> last(std::shared_ptr<const storage::Selection>,
-                                             TimeRange) override {
+  Task<storage::PinnedLastPoints> last(std::shared_ptr<const storage::Selection>,
+                                       TimeRange) override {
     co_return unused();
   }
   Task<std::uint64_t> delete_range(std::shared_ptr<const storage::Selection>, TimeRange) override {

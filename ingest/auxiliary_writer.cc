@@ -45,7 +45,6 @@ Task<CommitResult> AuxiliaryWriter::store(AuxiliaryBatch* round, Protocol protoc
   if (round->names.empty()) co_return std::move(committed);
   std::vector<SeriesName> names = std::move(round->names);
   const std::size_t points = names.size();
-  const std::shared_ptr<const storage::SeriesPin> pin = context_.store.pin_series();
   auto interning = context_.store.intern(std::move(names), context_.options.create);
   auto answers = co_await std::move(interning);
   if (!answers) {

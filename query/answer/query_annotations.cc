@@ -61,7 +61,7 @@ Task<void> find_annotations(storage::PointStore& store, storage::Metadata& metad
   if (notes.empty()) co_return Result<void>{};
   // Includes series without a point in the range.
   auto looking = store.lookup(std::move(selection), 0);
-  CO_TRY(const std::vector<storage::SeriesId> ids, co_await std::move(looking));
+  CO_TRY(const storage::PinnedSeries ids, co_await std::move(looking));
   for (const storage::SeriesId id : ids) groups.take_annotations(notes, store.series(id));
   co_return Result<void>{};
 }
@@ -77,7 +77,7 @@ Task<void> remove_annotations(storage::PointStore& store, storage::Metadata& met
   for (const SeriesAnnotations& one : found) with_notes.insert(one.tsuid);
   if (with_notes.empty()) co_return Result<void>{};
   auto looking = store.lookup(std::move(selection), 0);
-  CO_TRY(const std::vector<storage::SeriesId> ids, co_await std::move(looking));
+  CO_TRY(const storage::PinnedSeries ids, co_await std::move(looking));
   std::set<Bytes> tsuids;
   for (const storage::SeriesId id : ids) {
     Bytes tsuid(store.series(id).tsuid.bytes());

@@ -187,7 +187,7 @@ Task<ExplainedQuery> QueryEngine::Impl::explain_one(const Question* question, st
   auto estimating = store.estimate(selection, plan.scan);
   CO_TRY(const storage::ReadEstimate estimate, co_await std::move(estimating));
   auto looking = store.lookup(selection, 0);
-  CO_TRY(const std::vector<storage::SeriesId> ids, co_await std::move(looking));
+  CO_TRY(const storage::PinnedSeries ids, co_await std::move(looking));
   const Groups groups(sub, plan);
   std::set<Bytes> keys;
   for (const storage::SeriesId id : ids) keys.insert(groups.key_of(store.series(id)));

@@ -5,8 +5,9 @@
 //
 //   Threads  call from any thread.
 //   Ids      a SeriesId is dense and belongs to one PointStore object. The store may remove a
-//            series without points and assign its id again. Acquire a pin before you obtain ids,
-//            and keep it while you use them; a Selection contains one.
+//            series without points and assign its id again. Ids are valid while a pin lives that is
+//            older than they are (storage/catalog/epochs.h): answers with ids contain one, and so
+//            does a Selection, which keeps the ids in its blocks.
 //   Order    of two points of one series with equal times, the later append wins.
 //
 // Over 140 lines because it is the whole interface between points and stores.
@@ -26,6 +27,7 @@
 #include "common/completion.h"
 #include "common/data_point.h"
 #include "common/task.h"
+#include "storage/api/pinned_series.h"
 #include "storage/api/read_context.h"
 #include "storage/api/scan.h"
 #include "storage/api/series.h"
@@ -134,6 +136,9 @@ struct LastPoint {
   bool is_float = false;
 };
 
+using PinnedLastPoints = Pinned<LastPoint>;
+using InternedSeries = Pinned<Result<SeriesId>>;
+
 // A metric over quota: points were refused because each would have created a series.
 struct OverQuotaMetric {
   std::string metric;
@@ -174,7 +179,7 @@ class BlockSource {
  public:
   virtual ~BlockSource() = default;
 
-  // The series of an id that the store returned.
+  // The series of an id that the store returned. Keep the pin of the id while you use the series.
   [[nodiscard]] virtual const Series& series(SeriesId id) const = 0;
 
   [[nodiscard]] virtual std::uint32_t shard_count() const = 0;
@@ -206,8 +211,7 @@ class PointStore : public BlockSource {
  public:
   // Returns the ids of series, in the order of `names`; creates series that do not exist. A name
   // that `create` does not allow is kNotFound: "No such name for 'metrics': 'x'".
-  virtual Task<std::vector<Result<SeriesId>>> intern(std::vector<SeriesName> names,
-                                                     CreateNames create) = 0;
+  virtual Task<InternedSeries> intern(std::vector<SeriesName> names, CreateNames create) = 0;
 
   // Metrics that were recently over quota, those with the most refused points first.
   [[nodiscard]] virtual std::vector<OverQuotaMetric> over_quota(std::size_t max) const {
@@ -215,15 +219,16 @@ class PointStore : public BlockSource {
     return {};
   }
 
-  // Keeps series ids valid. Pin before you intern or look up ids, and keep the pin while you use
-  // them. Ids that you obtained in an epoch before the pin's may mean other series.
+  // Keeps series ids valid that you find elsewhere than in an answer, for example in a cache. Pin
+  // before you look, and keep the pin while you use the ids. Ids that were stored in an epoch
+  // before the pin's `series_epoch` may mean other series: do not use them.
   [[nodiscard]] virtual std::shared_ptr<const SeriesPin> pin_series() {
     static const auto kForEver = std::make_shared<const SeriesPin>();
     return kForEver;
   }
 
-  // Stores points. Waits while the store applies back-pressure. After an error no point of the
-  // batch is stored, now or later.
+  // Stores points. Keep the pin of their ids until it returns. Waits while the store applies
+  // back-pressure. After an error no point of the batch is stored, now or later.
   virtual Task<Accepted> append(PointBatch batch) = 0;
 
   // Starts a pending group commit now. Call it when a client waits for appended points.
@@ -236,12 +241,12 @@ class PointStore : public BlockSource {
   virtual Task<std::shared_ptr<const Selection>> select(SeriesQuery query, ReadContext context) = 0;
 
   // All selected series, with or without points, ordered by tsuid. Returns at most limit (0 = all).
-  virtual Task<std::vector<SeriesId>> lookup(std::shared_ptr<const Selection> selection,
-                                             std::size_t limit) = 0;
+  virtual Task<PinnedSeries> lookup(std::shared_ptr<const Selection> selection,
+                                    std::size_t limit) = 0;
 
   // The newest point in the range, of each selected series that has one.
-  virtual Task<std::vector<LastPoint>> last(std::shared_ptr<const Selection> selection,
-                                            TimeRange range) = 0;
+  virtual Task<PinnedLastPoints> last(std::shared_ptr<const Selection> selection,
+                                      TimeRange range) = 0;
 
   // Estimates the cost of reading the selection in the range, without reading it; may be wrong by a
   // factor. kUnsupported: the store cannot estimate.

@@ -23,7 +23,8 @@
 // Names follow the same order (name_gc.h), with advance(false): no id changes its meaning.
 //
 // Who pins:
-//   - Callers of intern(), lookup() and last() of a point store, for the ids in the answer.
+//   - PinnedSeries and its relatives (storage/api/pinned_series.h): what intern(), lookup() and
+//     last() of a point store return. The answer contains the pin.
 //   - RowSelection: queries, estimates and deletes, until the last block is used.
 //   - ingest's IngestBatch: from before the series cache is read until the store has the points.
 //   - CardinalityCounter while it counts; and, for names, whoever calls UidTable::pin(): handlers

@@ -35,9 +35,9 @@ Task<std::shared_ptr<const Selection>> select_series(SeriesRegistry& registry,
   co_return std::shared_ptr<const Selection>(std::move(selection));
 }
 
-Task<std::vector<SeriesId>> list_series(SeriesRegistry& registry,
-                                        std::shared_ptr<const RowSelection> selection,
-                                        std::size_t limit, bool shared) {
+Task<PinnedSeries> list_series(SeriesRegistry& registry,
+                               std::shared_ptr<const RowSelection> selection, std::size_t limit,
+                               bool shared) {
   auto count = [selection] { return selection->count(); };
   SeriesLoader::LoadLimits bounds{selection->context(), std::move(count)};
   CO_TRY_VOID(
@@ -51,7 +51,7 @@ Task<std::vector<SeriesId>> list_series(SeriesRegistry& registry,
   const auto middle = ids.begin() + static_cast<std::ptrdiff_t>(limit);
   std::ranges::partial_sort(ids, middle, {}, tsuid);
   ids.erase(middle, ids.end());
-  co_return ids;
+  co_return PinnedSeries(selection->pin(), std::move(ids));
 }
 
 // Merges the sorted runs two by two.

@@ -21,9 +21,9 @@ Task<std::shared_ptr<const Selection>> select_series(SeriesRegistry& registry,
                                                      bool shared);
 
 // See PointStore::lookup().
-Task<std::vector<SeriesId>> list_series(SeriesRegistry& registry,
-                                        std::shared_ptr<const RowSelection> selection,
-                                        std::size_t limit, bool shared);
+Task<PinnedSeries> list_series(SeriesRegistry& registry,
+                               std::shared_ptr<const RowSelection> selection, std::size_t limit,
+                               bool shared);
 
 // Sorts the results of all shards by series id; each shard's are sorted.
 void sort_by_series(std::vector<LastPoint>& points);

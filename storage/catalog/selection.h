@@ -1,7 +1,7 @@
 // A SeriesQuery with its names resolved to ids, and the series that match it.
 //
 //   Threads   call from any thread.
-//   Lifetime  the registry must outlive it. It pins the ids of its series.
+//   Lifetime  the registry must outlive it. It pins the ids of its series: see pin().
 #pragma once
 
 #include <cstdint>
@@ -38,6 +38,9 @@ class RowSelection final : public Selection {
   // The filters, one for each key. `tags_exactly`: the required number of tags.
   [[nodiscard]] std::span<const TagKeyMatcher> matchers() const { return matchers_; }
   [[nodiscard]] std::optional<std::size_t> tags_exactly() const { return tags_exactly_; }
+
+  // Older than every id that the selection finds.
+  [[nodiscard]] const std::shared_ptr<const SeriesPin>& pin() const { return pin_; }
 
   // The query's context, for every read of these series.
   [[nodiscard]] const ReadContext& context() const { return context_; }

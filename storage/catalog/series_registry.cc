@@ -60,9 +60,8 @@ Task<void> SeriesRegistry::resolve_kind(NameKind kind, bool create, InternBatch&
   co_return Result<void>();
 }
 
-Task<std::vector<Result<SeriesId>>> SeriesRegistry::intern(std::vector<SeriesName> names,
-                                                           CreateNames create) {
-  const std::shared_ptr<const SeriesPin> pin = table_.pin();
+Task<InternedSeries> SeriesRegistry::intern(std::vector<SeriesName> names, CreateNames create) {
+  std::shared_ptr<const SeriesPin> pin = table_.pin();
   InternBatch work(uids_, std::move(names));
   // One kind after the other, so that a refused series creates as few names as possible.
   close_names(work);
@@ -89,7 +88,7 @@ Task<std::vector<Result<SeriesId>>> SeriesRegistry::intern(std::vector<SeriesNam
   }
   if (!fresh.empty()) CO_TRY_VOID(co_await register_new(work, std::move(fresh)));
   for (const std::size_t index : work.over_quota()) quota_->count_refused(work.metric_of(index));
-  co_return work.take_outcomes();
+  co_return InternedSeries(std::move(pin), work.take_outcomes());
 }
 
 // Refuses new series over quota and returns the others. A series with a row is not new, only not

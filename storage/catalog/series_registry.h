@@ -55,7 +55,7 @@ class SeriesRegistry {
   [[nodiscard]] std::uint32_t shard_count() const { return sharding_->shard_count(); }
 
   // See PointStore::intern().
-  Task<std::vector<Result<SeriesId>>> intern(std::vector<SeriesName> names, CreateNames create);
+  Task<InternedSeries> intern(std::vector<SeriesName> names, CreateNames create);
 
   // With defer(): removes those series that are still removal candidates, first their rows,
   // durably, then from memory. Series that were used meanwhile get their rows again. No other

@@ -71,8 +71,7 @@ CellPointStore::~CellPointStore() = default;
 
 Task<void> CellPointStore::close() { return appender_->drain(); }
 
-Task<std::vector<Result<SeriesId>>> CellPointStore::intern(std::vector<SeriesName> names,
-                                                           CreateNames create) {
+Task<InternedSeries> CellPointStore::intern(std::vector<SeriesName> names, CreateNames create) {
   return registry_.intern(std::move(names), create);
 }
 
@@ -109,19 +108,20 @@ std::unique_ptr<BlockScan> CellPointStore::scan(std::shared_ptr<const Selection>
   return std::make_unique<ParallelScan>(std::move(scans));
 }
 
-Task<std::vector<SeriesId>> CellPointStore::lookup(std::shared_ptr<const Selection> selection,
-                                                   std::size_t limit) {
+Task<PinnedSeries> CellPointStore::lookup(std::shared_ptr<const Selection> selection,
+                                          std::size_t limit) {
   return list_series(registry_, as_rows(selection), limit, options_.scan.shared_tables);
 }
 
-Task<std::vector<LastPoint>> CellPointStore::last(std::shared_ptr<const Selection> selection,
-                                                  TimeRange range) {
+Task<PinnedLastPoints> CellPointStore::last(std::shared_ptr<const Selection> selection,
+                                            TimeRange range) {
   const std::shared_ptr<const RowSelection> rows = as_rows(selection);
   std::vector<Task<std::vector<LastPoint>>> tasks;
   for (std::uint32_t shard = 0; shard < shard_count(); ++shard) {
     tasks.push_back(find_last_points(source_, rows, range, shard));
   }
-  co_return co_await join_last_points(std::move(tasks));
+  CO_TRY(std::vector<LastPoint> points, co_await join_last_points(std::move(tasks)));
+  co_return PinnedLastPoints(rows->pin(), std::move(points));
 }
 
 Task<ReadEstimate> CellPointStore::estimate(std::shared_ptr<const Selection> selection,

@@ -73,8 +73,7 @@ class CellPointStore final : public PointStore {
   // Waits for running calls. Make no calls after it.
   Task<void> close();
 
-  Task<std::vector<Result<SeriesId>>> intern(std::vector<SeriesName> names,
-                                             CreateNames create) override;
+  Task<InternedSeries> intern(std::vector<SeriesName> names, CreateNames create) override;
   [[nodiscard]] std::vector<OverQuotaMetric> over_quota(std::size_t max) const override;
   [[nodiscard]] const Series& series(SeriesId id) const override;
   Task<Accepted> append(PointBatch batch) override;
@@ -82,10 +81,8 @@ class CellPointStore final : public PointStore {
   [[nodiscard]] std::uint32_t shard_count() const override;
   [[nodiscard]] std::unique_ptr<BlockScan> scan(std::shared_ptr<const Selection> selection,
                                                 TimeRange range, std::uint32_t shard) override;
-  Task<std::vector<SeriesId>> lookup(std::shared_ptr<const Selection> selection,
-                                     std::size_t limit) override;
-  Task<std::vector<LastPoint>> last(std::shared_ptr<const Selection> selection,
-                                    TimeRange range) override;
+  Task<PinnedSeries> lookup(std::shared_ptr<const Selection> selection, std::size_t limit) override;
+  Task<PinnedLastPoints> last(std::shared_ptr<const Selection> selection, TimeRange range) override;
   Task<ReadEstimate> estimate(std::shared_ptr<const Selection> selection, TimeRange range) override;
   Task<std::uint64_t> delete_range(std::shared_ptr<const Selection> selection,
                                    TimeRange range) override;

@@ -137,8 +137,7 @@ Result<void> EngineStore::health() const {
   return maintenance_->health();
 }
 
-Task<std::vector<Result<SeriesId>>> EngineStore::intern(std::vector<SeriesName> names,
-                                                        CreateNames create) {
+Task<InternedSeries> EngineStore::intern(std::vector<SeriesName> names, CreateNames create) {
   return context_->registry.intern(std::move(names), create);
 }
 
@@ -208,16 +207,17 @@ std::vector<ShardSeriesCount> EngineStore::series_by_shard(const Selection& sele
   return series_by_shard;
 }
 
-Task<std::vector<SeriesId>> EngineStore::lookup(std::shared_ptr<const Selection> selection,
-                                                std::size_t limit) {
+Task<PinnedSeries> EngineStore::lookup(std::shared_ptr<const Selection> selection,
+                                       std::size_t limit) {
   return list_series(context_->registry, as_rows(selection), limit, false);
 }
 
-Task<std::vector<LastPoint>> EngineStore::last(std::shared_ptr<const Selection> selection,
-                                               TimeRange range) {
+Task<PinnedLastPoints> EngineStore::last(std::shared_ptr<const Selection> selection,
+                                         TimeRange range) {
   const std::shared_ptr<const RowSelection> rows = as_rows(selection);
   CO_TRY_VOID(context_->check_open());
-  co_return co_await engine::find_last_points(context_, rows, range);
+  CO_TRY(std::vector<LastPoint> points, co_await engine::find_last_points(context_, rows, range));
+  co_return PinnedLastPoints(rows->pin(), std::move(points));
 }
 
 Task<ReadEstimate> EngineStore::estimate(std::shared_ptr<const Selection> selection,

@@ -66,8 +66,7 @@ class EngineStore final : public PointStore {
   // kUnavailable with the reason while points cannot be made durable.
   [[nodiscard]] Result<void> health() const;
 
-  Task<std::vector<Result<SeriesId>>> intern(std::vector<SeriesName> names,
-                                             CreateNames create) override;
+  Task<InternedSeries> intern(std::vector<SeriesName> names, CreateNames create) override;
   [[nodiscard]] std::vector<OverQuotaMetric> over_quota(std::size_t max) const override;
   [[nodiscard]] const Series& series(SeriesId id) const override;
   Task<Accepted> append(PointBatch batch) override;
@@ -82,10 +81,8 @@ class EngineStore final : public PointStore {
                                                        TotalsRequest totals_request) override;
   [[nodiscard]] std::vector<ShardSeriesCount> series_by_shard(
       const Selection& selection) const override;
-  Task<std::vector<SeriesId>> lookup(std::shared_ptr<const Selection> selection,
-                                     std::size_t limit) override;
-  Task<std::vector<LastPoint>> last(std::shared_ptr<const Selection> selection,
-                                    TimeRange range) override;
+  Task<PinnedSeries> lookup(std::shared_ptr<const Selection> selection, std::size_t limit) override;
+  Task<PinnedLastPoints> last(std::shared_ptr<const Selection> selection, TimeRange range) override;
   Task<ReadEstimate> estimate(std::shared_ptr<const Selection> selection, TimeRange range) override;
   Task<std::uint64_t> delete_range(std::shared_ptr<const Selection> selection,
                                    TimeRange range) override;

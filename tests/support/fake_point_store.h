@@ -66,14 +66,14 @@ class FakePointStore final : public storage::PointStore {
     return appends_;
   }
 
-  Task<std::vector<Result<storage::SeriesId>>> intern(std::vector<SeriesName> names,
-                                                      storage::CreateNames create) override {
+  Task<storage::InternedSeries> intern(std::vector<SeriesName> names,
+                                       storage::CreateNames create) override {
     const std::scoped_lock lock(mutex_);
     interned_.push_back(names.size());
     if (intern_fails) co_return std::unexpected(*intern_fails);
     std::vector<Result<storage::SeriesId>> ids;
     for (SeriesName& name : names) ids.push_back(intern_one(std::move(name), create));
-    co_return std::move(ids);
+    co_return storage::InternedSeries(pin_series(), std::move(ids));
   }
 
   [[nodiscard]] const storage::Series& series(storage::SeriesId id) const override {
@@ -111,12 +111,12 @@ class FakePointStore final : public storage::PointStore {
                                                          TimeRange, std::uint32_t) override {
     return nullptr;
   }
-  Task<std::vector<storage::SeriesId>> lookup(std::shared_ptr<const storage::Selection>,
-                                              std::size_t) override {
+  Task<storage::PinnedSeries> lookup(std::shared_ptr<const storage::Selection>,
+                                     std::size_t) override {
     co_return unread();
   }
-  Task<std::vector<storage::LastPoint>> last(std::shared_ptr<const storage::Selection>,
-                                             TimeRange) override {
+  Task<storage::PinnedLastPoints> last(std::shared_ptr<const storage::Selection>,
+                                       TimeRange) override {
     co_return unread();
   }
   Task<std::uint64_t> delete_range(std::shared_ptr<const storage::Selection>, TimeRange) override {

@@ -87,8 +87,8 @@ SamplePointStore::SamplePointStore(std::vector<SampleSeries> series, std::uint32
   }
 }
 
-Task<std::vector<Result<SeriesId>>> SamplePointStore::intern(std::vector<SeriesName>,
-                                                             storage::CreateNames) {
+Task<storage::InternedSeries> SamplePointStore::intern(std::vector<SeriesName>,
+                                                       storage::CreateNames) {
   co_return not_offered();
 }
 
@@ -135,13 +135,13 @@ std::vector<storage::ShardSeriesCount> SamplePointStore::series_by_shard(
   return series_by_shard;
 }
 
-Task<std::vector<SeriesId>> SamplePointStore::lookup(std::shared_ptr<const storage::Selection>,
+Task<storage::PinnedSeries> SamplePointStore::lookup(std::shared_ptr<const storage::Selection>,
                                                      std::size_t) {
   co_return not_offered();
 }
 
-Task<std::vector<storage::LastPoint>> SamplePointStore::last(
-    std::shared_ptr<const storage::Selection>, TimeRange) {
+Task<storage::PinnedLastPoints> SamplePointStore::last(std::shared_ptr<const storage::Selection>,
+                                                       TimeRange) {
   co_return not_offered();
 }
 

@@ -29,8 +29,8 @@ class SamplePointStore final : public storage::PointStore {
   // Ids of names are given in the order in which the series show them.
   SamplePointStore(std::vector<SampleSeries> series, std::uint32_t shards, std::uint64_t seed);
 
-  Task<std::vector<Result<storage::SeriesId>>> intern(std::vector<SeriesName> names,
-                                                      storage::CreateNames create) override;
+  Task<storage::InternedSeries> intern(std::vector<SeriesName> names,
+                                       storage::CreateNames create) override;
   [[nodiscard]] const storage::Series& series(storage::SeriesId id) const override;
   Task<storage::Accepted> append(storage::PointBatch batch) override;
   Task<std::shared_ptr<const storage::Selection>> select(storage::SeriesQuery query,
@@ -41,10 +41,10 @@ class SamplePointStore final : public storage::PointStore {
       std::uint32_t shard) override;
   [[nodiscard]] std::vector<storage::ShardSeriesCount> series_by_shard(
       const storage::Selection& selection) const override;
-  Task<std::vector<storage::SeriesId>> lookup(std::shared_ptr<const storage::Selection> selection,
-                                              std::size_t limit) override;
-  Task<std::vector<storage::LastPoint>> last(std::shared_ptr<const storage::Selection> selection,
-                                             TimeRange range) override;
+  Task<storage::PinnedSeries> lookup(std::shared_ptr<const storage::Selection> selection,
+                                     std::size_t limit) override;
+  Task<storage::PinnedLastPoints> last(std::shared_ptr<const storage::Selection> selection,
+                                       TimeRange range) override;
   Task<std::uint64_t> delete_range(std::shared_ptr<const storage::Selection> selection,
                                    TimeRange range) override;
   Task<std::vector<std::string>> suggest(storage::NameKind kind, std::string prefix,

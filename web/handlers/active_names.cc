@@ -63,7 +63,7 @@ Result<std::optional<TimeRange>> parse_range(const Call& call, std::string_view 
 
 Task<std::vector<std::string>> find_active_names(storage::PointStore& store, ActiveNames wanted,
                                                  std::shared_ptr<query::QueryBudget> budget) {
-  const std::shared_ptr<const storage::SeriesPin> pin = store.pin_series();
+  const std::shared_ptr<const storage::SeriesPin> pin = store.pin_series();  // of names to visit
   const bool metrics_wanted = wanted.kind == storage::NameKind::kMetric;
   std::string prefix = metrics_wanted ? wanted.prefix : std::string();
   CO_TRY(const std::vector<std::string> metrics,
@@ -77,7 +77,7 @@ Task<std::vector<std::string>> find_active_names(storage::PointStore& store, Act
     auto selecting = store.select(std::move(query), {.budget = budget});
     CO_TRY(std::shared_ptr<const storage::Selection> selection, co_await std::move(selecting));
     auto looking = store.last(std::move(selection), wanted.range);
-    CO_TRY(const std::vector<storage::LastPoint> points, co_await std::move(looking));
+    CO_TRY(const storage::PinnedLastPoints points, co_await std::move(looking));
     if (metrics_wanted) {
       if (!points.empty()) names.add(metric);
       continue;

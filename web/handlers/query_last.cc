@@ -180,9 +180,9 @@ TimeRange hours_of(const Call& call, const LastQuery& wanted, bool by_tsuid) {
   return by_tsuid ? TimeRange{hour, hour + kHourMs} : TimeRange{hour, hour};
 }
 
-Task<std::vector<storage::LastPoint>> find_last_points(const Call& call, const LastQuery& wanted,
-                                                       std::size_t index,
-                                                       std::shared_ptr<query::QueryBudget> budget) {
+Task<storage::PinnedLastPoints> find_last_points(const Call& call, const LastQuery& wanted,
+                                                 std::size_t index,
+                                                 std::shared_ptr<query::QueryBudget> budget) {
   const Sub& sub = wanted.subs[index];
   const bool by_tsuid = !sub.tsuids.empty();
   const bool skip_unknown = call.services.engine.skips_unknown_values();
@@ -190,7 +190,7 @@ Task<std::vector<storage::LastPoint>> find_last_points(const Call& call, const L
       by_tsuid ? by_tsuids(sub.tsuids) : by_name(sub, wanted.back_scan_hours > 0);
   if (!query) {
     const bool unknown = query.error().code == Errc::kNotFound;
-    if (unknown && skip_unknown) co_return std::vector<storage::LastPoint>();
+    if (unknown && skip_unknown) co_return storage::PinnedLastPoints();
     co_return std::unexpected(query.error());
   }
   query->skip_unknown_values = skip_unknown;
@@ -198,11 +198,11 @@ Task<std::vector<storage::LastPoint>> find_last_points(const Call& call, const L
   Result<std::shared_ptr<const storage::Selection>> selection = co_await std::move(selecting);
   if (!selection) {
     const bool none = by_tsuid && selection.error().code == Errc::kNotFound;
-    if (none) co_return std::vector<storage::LastPoint>();
+    if (none) co_return storage::PinnedLastPoints();
     co_return std::unexpected(selection.error());
   }
   const TimeRange range = hours_of(call, wanted, by_tsuid);
-  if (range.begin == range.end) co_return std::vector<storage::LastPoint>();
+  if (range.begin == range.end) co_return storage::PinnedLastPoints();
   co_return co_await call.services.store.last(std::move(*selection), range);
 }
 
@@ -288,9 +288,8 @@ void append_point(std::string& json, const storage::Series& series, const storag
 // Writes the answer in pieces: for many series it takes megabytes.
 class LastSource final : public BodySource {
  public:
-  LastSource(const storage::PointStore& store, std::shared_ptr<const storage::SeriesPin> pin,
-             std::vector<storage::LastPoint> points, bool resolve)
-      : store_(store), pin_(std::move(pin)), points_(std::move(points)), resolve_(resolve) {}
+  LastSource(const storage::PointStore& store, storage::PinnedLastPoints points, bool resolve)
+      : store_(store), points_(std::move(points)), resolve_(resolve) {}
 
   bool next(std::string& to) override {
     if (finished_) return false;
@@ -326,8 +325,7 @@ class LastSource final : public BodySource {
   }
 
   const storage::PointStore& store_;
-  const std::shared_ptr<const storage::SeriesPin> pin_;  // keeps the series of points_ valid
-  const std::vector<storage::LastPoint> points_;
+  const storage::PinnedLastPoints points_;
   const bool resolve_;
   std::size_t at_ = 0;  // index of the next of points_
   bool finished_ = false;
@@ -340,25 +338,19 @@ asio::awaitable<Response> handle_query_last(Call& call) {
   if (!wanted) co_return question_error(call, wanted.error());
   const auto budget = std::make_shared<query::QueryBudget>(call.services.engine.limits(),
                                                            call.services.clock, call.stop);
-  std::shared_ptr<const storage::SeriesPin> pin = call.services.store.pin_series();
   const auto executor = co_await asio::this_coro::executor;
-  std::vector<storage::LastPoint> all;
+  storage::PinnedLastPoints all;
   for (std::size_t i = 0; i < wanted->subs.size(); ++i) {
     // Points in memory are found without waiting, and a body may name thousands. Let other work of
     // this event loop run in between.
     if (i != 0) co_await asio::post(executor, asio::use_awaitable);
-    Result<std::vector<storage::LastPoint>> points =
-        co_await find_last_points(call, *wanted, i, budget);
+    Result<storage::PinnedLastPoints> points = co_await find_last_points(call, *wanted, i, budget);
     if (!points) co_return query_run_error(call, points.error());
-    if (all.empty()) {
-      all = *std::move(points);
-    } else {
-      all.insert(all.end(), points->begin(), points->end());
-    }
+    all.append(*std::move(points));
   }
   Response response;
-  response.source = std::make_unique<LastSource>(call.services.store, std::move(pin),
-                                                 std::move(all), wanted->resolve);
+  response.source =
+      std::make_unique<LastSource>(call.services.store, std::move(all), wanted->resolve);
   co_return response;
 }
 

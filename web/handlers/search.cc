@@ -44,9 +44,9 @@ namespace asio = boost::asio;
 namespace {
 
 // The series of a selection, only those with points in the range if there is one, by TSUID.
-Task<std::vector<storage::SeriesId>> list_series(
-    storage::PointStore& store, std::shared_ptr<const storage::Selection> selection,
-    std::optional<TimeRange> range, std::size_t limit) {
+Task<storage::PinnedSeries> list_series(storage::PointStore& store,
+                                        std::shared_ptr<const storage::Selection> selection,
+                                        std::optional<TimeRange> range, std::size_t limit) {
   if (!range) co_return co_await store.lookup(std::move(selection), limit);
   CO_TRY(const auto points, co_await store.last(std::move(selection), *range));
   std::vector<storage::SeriesId> ids;
@@ -56,19 +56,20 @@ Task<std::vector<storage::SeriesId>> list_series(
     return store.series(a).tsuid < store.series(b).tsuid;
   });
   if (limit != 0 && ids.size() > limit) ids.resize(limit);
-  co_return ids;
+  co_return storage::PinnedSeries(points.pin(), std::move(ids));
 }
 
 // All matching series, up to the limit.
-Task<std::vector<storage::SeriesId>> find_series(storage::PointStore& store, LookupQuery query,
-                                                 std::optional<TimeRange> range, std::size_t limit,
-                                                 std::shared_ptr<query::QueryBudget> budget) {
+Task<storage::PinnedSeries> find_series(storage::PointStore& store, LookupQuery query,
+                                        std::optional<TimeRange> range, std::size_t limit,
+                                        std::shared_ptr<query::QueryBudget> budget) {
+  const std::shared_ptr<const storage::SeriesPin> pin = store.pin_series();  // of names to visit
   std::vector<std::string> metrics{query.metric};
   if (query.metric.empty()) {
     // The store searches by metric, so visit all metrics.
     CO_TRY(metrics, co_await store.suggest(storage::NameKind::kMetric, "", SIZE_MAX));
   }
-  std::vector<storage::SeriesId> found;
+  storage::PinnedSeries found;
   for (const std::string& metric : metrics) {
     if (found.size() >= limit) break;
     CO_TRY_VOID(budget->check());
@@ -77,25 +78,21 @@ Task<std::vector<storage::SeriesId>> find_series(storage::PointStore& store, Loo
     if (!selection) co_return std::unexpected(std::move(selection).error());
     // Conditions that the store cannot test need all candidates.
     const std::size_t most = query.any_key_values.empty() ? limit - found.size() : 0;
-    CO_TRY(const std::vector<storage::SeriesId> ids,
-           co_await list_series(store, *selection, range, most));
-    for (const storage::SeriesId id : ids) {
-      if (found.size() < limit && fits_any_key(query, store.series(id))) found.push_back(id);
+    CO_TRY(storage::PinnedSeries ids, co_await list_series(store, *selection, range, most));
+    if (!query.any_key_values.empty()) {
+      ids.erase_if([&](storage::SeriesId id) { return !fits_any_key(query, store.series(id)); });
     }
+    ids.truncate(limit - found.size());
+    found.append(std::move(ids));
   }
   co_return found;
 }
 
 class LookupSource final : public BodySource {
  public:
-  // `pin` was acquired before the ids were found.
-  LookupSource(const storage::PointStore& store, std::shared_ptr<const storage::SeriesPin> pin,
-               LookupQuery query, std::vector<storage::SeriesId> ids, std::int64_t time_ms)
-      : store_(store),
-        pin_(std::move(pin)),
-        query_(std::move(query)),
-        ids_(std::move(ids)),
-        time_ms_(time_ms) {}
+  LookupSource(const storage::PointStore& store, LookupQuery query, storage::PinnedSeries ids,
+               std::int64_t time_ms)
+      : store_(store), query_(std::move(query)), ids_(std::move(ids)), time_ms_(time_ms) {}
 
   bool next(std::string& to) override {
     if (finished_) return false;
@@ -156,9 +153,8 @@ class LookupSource final : public BodySource {
   }
 
   const storage::PointStore& store_;
-  const std::shared_ptr<const storage::SeriesPin> pin_;
   LookupQuery query_;
-  std::vector<storage::SeriesId> ids_;
+  storage::PinnedSeries ids_;
   std::int64_t time_ms_;
   std::size_t at_ = 0;
   bool finished_ = false;
@@ -181,8 +177,7 @@ asio::awaitable<Response> lookup(Call& call) {
   query::QueryLimits limits = call.services.engine.limits();
   limits.series_max = std::numeric_limits<std::uint64_t>::max();
   auto budget = std::make_shared<query::QueryBudget>(limits, call.services.clock, call.stop);
-  std::shared_ptr<const storage::SeriesPin> pin = call.services.store.pin_series();
-  Result<std::vector<storage::SeriesId>> found =
+  Result<storage::PinnedSeries> found =
       co_await find_series(call.services.store, *query, *range, limit, std::move(budget));
   if (!found && found.error().code == Errc::kNotFound) {
     co_return error_response(call, 404, "Unable to resolve one or more UIDs",
@@ -191,8 +186,8 @@ asio::awaitable<Response> lookup(Call& call) {
   if (!found) co_return error_response(call, found.error());
   const TimestampMs took_ms = call.services.clock.now_ms() - begin;
   Response response;
-  response.source = std::make_unique<LookupSource>(call.services.store, std::move(pin),
-                                                   std::move(*query), std::move(*found), took_ms);
+  response.source = std::make_unique<LookupSource>(call.services.store, std::move(*query),
+                                                   std::move(*found), took_ms);
   co_return response;
 }
 

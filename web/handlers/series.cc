@@ -145,7 +145,7 @@ Task<TagCardinality> shape_of(const Call* call, std::string metric) {
   auto selecting = store.select(std::move(wanted), {.budget = budget});
   CO_TRY(const std::shared_ptr<const storage::Selection> selection, co_await std::move(selecting));
   auto looking = store.lookup(selection, 0);
-  CO_TRY(const std::vector<storage::SeriesId> ids, co_await std::move(looking));
+  CO_TRY(const storage::PinnedSeries ids, co_await std::move(looking));
   const auto executor = co_await asio::this_coro::executor;
   TagCardinality shape;
   for (std::size_t i = 0; i < ids.size(); ++i) {
@@ -185,6 +185,7 @@ asio::awaitable<Response> list_tags(Call& call) {
   if (metric.empty()) co_return error_response(call, 400, "Missing parameter \"metric\"");
   const Result<std::size_t> max = requested_max(call, kValuesDefault);
   if (!max) co_return error_response(call, max.error());
+  // Of the names in `shape`.
   const std::shared_ptr<const storage::SeriesPin> pin = call.services.store.pin_series();
   auto looking = shape_of(&call, metric);
   const Result<TagCardinality> shape = co_await std::move(looking);

@@ -26,8 +26,7 @@ Task<Accepted> TrackedPointStore::append(PointBatch batch) {
   co_return std::move(accepted);
 }
 
-Task<std::vector<Result<SeriesId>>> TrackedPointStore::intern(std::vector<SeriesName> names,
-                                                              CreateNames create) {
+Task<InternedSeries> TrackedPointStore::intern(std::vector<SeriesName> names, CreateNames create) {
   return inner_.intern(std::move(names), create);
 }
 
@@ -59,13 +58,13 @@ std::vector<ShardSeriesCount> TrackedPointStore::series_by_shard(const Selection
   return inner_.series_by_shard(selection);
 }
 
-Task<std::vector<SeriesId>> TrackedPointStore::lookup(std::shared_ptr<const Selection> selection,
-                                                      std::size_t limit) {
+Task<PinnedSeries> TrackedPointStore::lookup(std::shared_ptr<const Selection> selection,
+                                             std::size_t limit) {
   return inner_.lookup(std::move(selection), limit);
 }
 
-Task<std::vector<LastPoint>> TrackedPointStore::last(std::shared_ptr<const Selection> selection,
-                                                     TimeRange range) {
+Task<PinnedLastPoints> TrackedPointStore::last(std::shared_ptr<const Selection> selection,
+                                               TimeRange range) {
   return inner_.last(std::move(selection), range);
 }
 

@@ -16,8 +16,7 @@ class TrackedPointStore final : public PointStore {
   // Both must outlive it.
   TrackedPointStore(PointStore& inner, TsTracker& tracker) : inner_(inner), tracker_(tracker) {}
 
-  Task<std::vector<Result<SeriesId>>> intern(std::vector<SeriesName> names,
-                                             CreateNames create) override;
+  Task<InternedSeries> intern(std::vector<SeriesName> names, CreateNames create) override;
   [[nodiscard]] std::vector<OverQuotaMetric> over_quota(std::size_t max) const override;
   [[nodiscard]] const Series& series(SeriesId id) const override;
   Task<Accepted> append(PointBatch batch) override;
@@ -32,10 +31,8 @@ class TrackedPointStore final : public PointStore {
                                                        TotalsRequest totals_request) override;
   [[nodiscard]] std::vector<ShardSeriesCount> series_by_shard(
       const Selection& selection) const override;
-  Task<std::vector<SeriesId>> lookup(std::shared_ptr<const Selection> selection,
-                                     std::size_t limit) override;
-  Task<std::vector<LastPoint>> last(std::shared_ptr<const Selection> selection,
-                                    TimeRange range) override;
+  Task<PinnedSeries> lookup(std::shared_ptr<const Selection> selection, std::size_t limit) override;
+  Task<PinnedLastPoints> last(std::shared_ptr<const Selection> selection, TimeRange range) override;
   Task<ReadEstimate> estimate(std::shared_ptr<const Selection> selection, TimeRange range) override;
   Task<std::uint64_t> delete_range(std::shared_ptr<const Selection> selection,
                                    TimeRange range) override;

@@ -82,8 +82,8 @@ class ColdStore final : public storage::PointStore {
 
   std::atomic<int> refused = 0;
 
-  Task<std::vector<Result<storage::SeriesId>>> intern(std::vector<SeriesName> names,
-                                                      storage::CreateNames create) override {
+  Task<storage::InternedSeries> intern(std::vector<SeriesName> names,
+                                       storage::CreateNames create) override {
     return store_.intern(std::move(names), create);
   }
   [[nodiscard]] const storage::Series& series(storage::SeriesId id) const override {
@@ -106,12 +106,12 @@ class ColdStore final : public storage::PointStore {
       std::uint32_t shard) override {
     return store_.scan(std::move(selection), range, shard);
   }
-  Task<std::vector<storage::SeriesId>> lookup(std::shared_ptr<const storage::Selection> selection,
-                                              std::size_t limit) override {
+  Task<storage::PinnedSeries> lookup(std::shared_ptr<const storage::Selection> selection,
+                                     std::size_t limit) override {
     return store_.lookup(std::move(selection), limit);
   }
-  Task<std::vector<storage::LastPoint>> last(std::shared_ptr<const storage::Selection> selection,
-                                             TimeRange range) override {
+  Task<storage::PinnedLastPoints> last(std::shared_ptr<const storage::Selection> selection,
+                                       TimeRange range) override {
     return store_.last(std::move(selection), range);
   }
   Task<std::uint64_t> delete_range(std::shared_ptr<const storage::Selection> selection,

@@ -129,7 +129,7 @@ class NewSeriesTest : public CellPointStoreTest {
     options.new_series = limits;
     return options;
   }
-  std::vector<Result<SeriesId>> intern_all(std::vector<SeriesName> names) {
+  InternedSeries intern_all(std::vector<SeriesName> names) {
     return run_task(points_->intern(std::move(names), CreateNames())).value();
   }
   bool knows_value(const std::string& name) {

@@ -279,7 +279,7 @@ TEST_F(CellPointStoreTest, TwoProcessesShareTheTables) {
   options.scan.shared_tables = true;
   open(options);
   const auto other = try_open(unsalted(), options).value();
-  std::vector<Task<std::vector<Result<SeriesId>>>> tasks;
+  std::vector<Task<InternedSeries>> tasks;
   for (int i = 0; i < 50; ++i) {
     CellPointStore& store = i % 2 == 0 ? *points_ : *other;
     tasks.push_back(

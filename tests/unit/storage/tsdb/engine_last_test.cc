@@ -86,7 +86,7 @@ class EngineLastTest : public testing::Test {
   void flush() { ASSERT_TRUE(run_task(world_.points->flush())); }
 
   // The watch counts from when the series are selected.
-  std::vector<LastPoint> last(const std::shared_ptr<AskedBudget>& budget) {
+  PinnedLastPoints last(const std::shared_ptr<AskedBudget>& budget) {
     SeriesQuery query;
     query.metric = "m";
     const auto selection =
@@ -94,9 +94,9 @@ class EngineLastTest : public testing::Test {
     budget->begin();
     return run_task(world_.points->last(selection, {.begin = 0, .end = INT64_MAX})).value();
   }
-  std::vector<LastPoint> last() { return last(std::make_shared<AskedBudget>(nullptr)); }
+  PinnedLastPoints last() { return last(std::make_shared<AskedBudget>(nullptr)); }
 
-  void expect_all_at(const std::vector<LastPoint>& points, TimestampMs time) {
+  void expect_all_at(const PinnedLastPoints& points, TimestampMs time) {
     ASSERT_EQ(points.size(), ids_.size());
     for (std::size_t i = 0; i < ids_.size(); ++i) {
       ASSERT_EQ(points[i].series, ids_[i]);
@@ -174,7 +174,7 @@ TEST_F(EngineLastTest, between_pieces_points_come_and_are_flushed) {
     put(kMidnight + static_cast<TimestampMs>(1 + asked / (kLastPieceSeries + 1)));
     flush();
   });
-  const std::vector<LastPoint> points = last(budget);
+  const PinnedLastPoints points = last(budget);
   EXPECT_EQ(budget->here(), 0U);
   ASSERT_EQ(points.size(), ids_.size());
   for (std::size_t i = 0; i < points.size(); ++i) {
