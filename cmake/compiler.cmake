@@ -2,6 +2,16 @@
 set(HALITE_SANITIZE "" CACHE STRING "Sanitizers to build with")
 option(HALITE_LIBFUZZER "Build the fuzzers as libFuzzer programs" OFF)
 option(HALITE_FUZZ_MANY "Fuzzers are to run quickly rather than to see all" OFF)
+# storage/catalog/epochs.h
+set(HALITE_CHECK_SERIES_IDS_DEFAULT OFF)
+if(CMAKE_BUILD_TYPE STREQUAL "Debug" OR HALITE_SANITIZE)
+  set(HALITE_CHECK_SERIES_IDS_DEFAULT ON)
+endif()
+option(HALITE_CHECK_SERIES_IDS "Stop the process when a stale series id is used"
+       ${HALITE_CHECK_SERIES_IDS_DEFAULT})
+if(HALITE_CHECK_SERIES_IDS)
+  add_compile_definitions(HALITE_CHECK_SERIES_IDS)
+endif()
 
 find_program(CCACHE ccache)
 if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)

@@ -40,6 +40,9 @@
 //   - TsTracker, rollups and histograms keep ids for ever. With them no series is removed.
 //   - The maintenance thread itself: no step runs between its look-up and its use.
 //
+// Builds with HALITE_CHECK_SERIES_IDS (cmake/compiler.cmake: debug and sanitizer builds) stop the
+// process at the use of a stale id: storage/catalog/series_page.h.
+//
 //   Threads  call from any thread; advance() from the maintenance thread. A pin may outlive this
 //            object and may be released on any thread.
 //   Cost     acquiring and releasing a pin: one mutex and one reference count.

@@ -1,6 +1,7 @@
 #include "storage/catalog/series_table.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
@@ -53,13 +54,13 @@ SeriesTable::SeriesTable(SeriesLimits limits, UidWidths widths)
       pages_((std::size_t{limits.series} + kPageSeries - 1) / kPageSeries) {}
 
 SeriesTable::~SeriesTable() {
-  for (const std::atomic<Page*>& chunk : pages_) delete chunk.load();
+  for (const std::atomic<SeriesPage*>& page : pages_) delete page.load();
 }
 
 const Series& SeriesTable::at(SeriesId id) const {
   HALITE_CHECK(id < made_, "a series id of another store");
-  const Page* chunk = pages_[id / kPageSeries].load(std::memory_order_acquire);
-  return (*chunk)[id % kPageSeries];
+  const SeriesPage* const page = pages_[id / kPageSeries].load(std::memory_order_acquire);
+  return page->at(id);
 }
 
 const SeriesTable::Metric* SeriesTable::find_metric(std::uint64_t uid) const {
@@ -156,20 +157,27 @@ Result<SeriesId> SeriesTable::add_locked(const NewSeries& series) {
   return id;
 }
 
+SeriesId SeriesTable::free_id() {
+  const SeriesId next = made_.load();
+  if (unused_ids_.empty()) return next;
+  if (kIdsAreChecked && next < limits_.series) return next;
+  // Those that are free the longest come first if ids are checked.
+  const auto last = kIdsAreChecked ? unused_ids_.begin() : std::prev(unused_ids_.end());
+  const SeriesId id = *last;
+  unused_ids_.erase(last);
+  return id;
+}
+
 Result<SeriesId> SeriesTable::append(const Metric& metric, const TagSet& tags,
                                      std::uint32_t shard) {
   const std::lock_guard grow(grow_mutex_);
   TRY_VOID(check_room(1, kOwnBytes));
-  SeriesId id = made_.load();
-  if (!unused_ids_.empty()) {
-    id = unused_ids_.back();
-    unused_ids_.pop_back();
-  }
-  std::atomic<Page*>& page = pages_[id / kPageSeries];
+  const SeriesId id = free_id();
+  std::atomic<SeriesPage*>& page = pages_[id / kPageSeries];
   if (page.load() == nullptr) {
-    page.store(std::make_unique<Page>().release(), std::memory_order_release);
+    page.store(std::make_unique<SeriesPage>().release(), std::memory_order_release);
   }
-  Series& series = (*page.load())[id % kPageSeries];
+  Series& series = page.load()->give(id);
   series.id = id;
   series.shard = shard;
   series.metric = MetricName(metric.shared);
@@ -250,6 +258,9 @@ void SeriesTable::remove_locked(SeriesId id, Removed& removed) {
 void SeriesTable::reclaim(const Removed& removed) {
   tags_.reclaim(removed.tags);
   const std::lock_guard grow(grow_mutex_);
+  if constexpr (kIdsAreChecked) {
+    for (const SeriesId id : removed.series) pages_[id / kPageSeries].load()->free(id);
+  }
   unused_ids_.insert(unused_ids_.end(), removed.series.begin(), removed.series.end());
 }
 

@@ -29,6 +29,7 @@
 #include "storage/api/point_store.h"
 #include "storage/catalog/epochs.h"
 #include "storage/catalog/index/tag_index.h"
+#include "storage/catalog/series_page.h"
 #include "storage/cells/layouts/row_layout.h"
 
 namespace halite::storage {
@@ -62,7 +63,8 @@ class SeriesTable {
   // Acquire a pin before you obtain ids, and keep it while you use them.
   [[nodiscard]] std::shared_ptr<const SeriesPin> pin() const { return epochs_.pin(); }
 
-  // The series of an id that add() or find() returned.
+  // The series of an id that add() or find() returned. With HALITE_CHECK_SERIES_IDS a stale id
+  // stops the process.
   [[nodiscard]] const Series& at(SeriesId id) const;
 
   [[nodiscard]] std::optional<SeriesId> find(BytesView tsuid) const;
@@ -146,8 +148,7 @@ class SeriesTable {
   [[nodiscard]] std::optional<Member> member(BytesView tsuid) const;
 
  private:
-  static constexpr std::size_t kPageSeries = 4096;
-  using Page = std::array<Series, kPageSeries>;
+  static constexpr std::size_t kPageSeries = SeriesPage::kSlots;
 
   struct MetricMember {
     SeriesId id = 0;
@@ -166,6 +167,7 @@ class SeriesTable {
   Metric& metric_of(const NewSeries& series);
   static std::optional<Member> find_in(const Metric& metric, TagSetId tags);
   Result<SeriesId> add_locked(const NewSeries& series);
+  [[nodiscard]] SeriesId free_id();  // needs grow_mutex_
   Result<SeriesId> append(const Metric& metric, const TagSet& tags, std::uint32_t shard);
   void unmark_if_candidate(SeriesId id);
   void remove_locked(SeriesId id, Removed& removed);
@@ -174,11 +176,11 @@ class SeriesTable {
   const UidWidths widths_;
   TagIndex tags_;
   Epochs epochs_;
-  std::shared_mutex shape_mutex_;          // shared to add, exclusive to remove
-  std::mutex grow_mutex_;                  // for appending
-  std::vector<std::atomic<Page*>> pages_;  // the vector never grows
-  std::atomic<SeriesId> made_ = 0;         // all ids are below
-  std::vector<SeriesId> unused_ids_;       // below made_; guarded by grow_mutex_
+  std::shared_mutex shape_mutex_;                // shared to add, exclusive to remove
+  std::mutex grow_mutex_;                        // for appending
+  std::vector<std::atomic<SeriesPage*>> pages_;  // the vector never grows
+  std::atomic<SeriesId> made_ = 0;               // all ids are below
+  std::vector<SeriesId> unused_ids_;             // below made_; guarded by grow_mutex_
   std::atomic<SeriesId> size_ = 0;
   std::atomic<std::size_t> bytes_ = 0;
   std::atomic<std::uint64_t> removals_ = 0;  // changes with shape_mutex_ exclusive

@@ -148,7 +148,7 @@ class PagesTest(PageCase):
         self.browser.click(".stop-query")
         self.browser.wait("its end", lambda: "None." in self.browser.text(".running"))
         self.assertEqual(self.browser.run("return window.stopped"), ["DELETE api/server/queries/7"])
-        self.assertIn("asked to stop", self.browser.text(".toast"))
+        self.assertIn("is being stopped", self.browser.text(".toast"))
         self.server.get_json("/api/query?start=1h-ago&m=sum:7m-avg:sys.cpu.user")
         self.browser.wait("an ended one", lambda: "sum:7m-avg:sys.cpu.user" in self.browser.text(".slow"))
 

@@ -10,6 +10,7 @@
 
 #include "storage/catalog/epochs.h"
 #include "storage/catalog/select_members.h"
+#include "storage/catalog/series_page.h"
 #include "storage/catalog/series_table.h"
 
 namespace halite::storage {
@@ -101,6 +102,7 @@ class RemovalTest : public testing::Test {
 };
 
 TEST_F(RemovalTest, TheIdOfOneThatIsGoneServesAnother) {
+  if (kIdsAreChecked) GTEST_SKIP() << "then ids are not reused so early: stale_ids_test.cc";
   const SeriesId a = table_->add(make(1, 1, 1)).value();
   const SeriesId b = table_->add(make(1, 2, 1)).value();
   const std::size_t bytes = table_->bytes();
@@ -202,7 +204,7 @@ TEST_F(RemovalTest, FindsWhatIsThere) {
       ASSERT_EQ(found.size(), expected.size());
     }
   }
-  EXPECT_LE(ids.empty() ? 0U : *ids.rbegin(), 3U * 30 * 4);
+  if (!kIdsAreChecked) EXPECT_LE(ids.empty() ? 0U : *ids.rbegin(), 3U * 30 * 4);
 }
 
 }  // namespace
