@@ -19,7 +19,7 @@ Error bad_json(std::string details) {
   return {Errc::kInvalidArgument, "Unable to parse the given JSON", std::move(details)};
 }
 
-std::string plain_text(dom::element element) {
+std::string element_text(dom::element element) {
   switch (element.type()) {
     case dom::element_type::STRING:
       return std::string(element.get_string().value_unsafe());
@@ -40,7 +40,7 @@ bool is_plain(dom::element element) {
 std::map<std::string, std::string> fields_of(dom::object object) {
   std::map<std::string, std::string> fields;
   for (const dom::key_value_pair field : object) {
-    if (is_plain(field.value)) fields[std::string(field.key)] = plain_text(field.value);
+    if (is_plain(field.value)) fields[std::string(field.key)] = element_text(field.value);
   }
   return fields;
 }
@@ -107,7 +107,7 @@ Result<LastBody::Sub> last_sub_of(dom::element element) {
   if (object["tags"].get(tags) == simdjson::SUCCESS) sub.tags = fields_of(tags);
   dom::array tsuids;
   if (object["tsuids"].get(tsuids) == simdjson::SUCCESS) {
-    for (const dom::element tsuid : tsuids) sub.tsuids.push_back(plain_text(tsuid));
+    for (const dom::element tsuid : tsuids) sub.tsuids.push_back(element_text(tsuid));
   }
   return sub;
 }

@@ -11,7 +11,7 @@
 namespace halite::query {
 
 // The value as a double, whatever its type.
-[[nodiscard]] inline double number_of(ValueBits value, bool is_float) {
+[[nodiscard]] inline double double_of(ValueBits value, bool is_float) {
   return is_float ? as_double(value) : static_cast<double>(as_integer(value));
 }
 
@@ -58,7 +58,7 @@ struct PointColumns {
     floats.erase(floats.begin(), floats.begin() + n);
   }
 
-  [[nodiscard]] double number(std::size_t i) const { return number_of(values[i], floats[i] != 0); }
+  [[nodiscard]] double number(std::size_t i) const { return double_of(values[i], floats[i] != 0); }
 };
 
 }  // namespace halite::query

@@ -9,7 +9,7 @@
 namespace halite::query {
 namespace {
 
-double point_number(const MergePoint& point) { return number_of(point.value, point.is_float); }
+double point_number(const MergePoint& point) { return double_of(point.value, point.is_float); }
 
 // y0 + (t - x0) * (y1 - y0) / (x1 - x0) in 64 bits that wrap; the division truncates.
 std::int64_t line_at(const MergePoint& from, const MergePoint& to, TimestampMs time) {

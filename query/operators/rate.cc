@@ -21,8 +21,8 @@ void RateOperator::add(const PointColumns& points, PointColumns& out) {
 
     const bool integers = !base_is_float && !is_float_;
     const double seconds = static_cast<double>(time_ - before) / 1000.0;
-    const double now = number_of(value_, is_float_);
-    const double then = number_of(base, base_is_float);
+    const double now = double_of(value_, is_float_);
+    const double then = double_of(base, base_is_float);
     const double difference = integers ? wrapped(value_, base, 0) : now - then;
     if (!spec_.counter || !(difference < 0)) {
       out.push(time_, difference / seconds);

@@ -43,8 +43,8 @@ Result<KeyValue> parse_pair(std::string_view text) {
 }
 
 // Reads a filter without a check of its pattern.
-Result<Filter> make_filter(std::string_view type, std::string_view key, std::string_view pattern,
-                           bool group_by) {
+Result<Filter> unchecked_filter(std::string_view type, std::string_view key,
+                                std::string_view pattern, bool group_by) {
   if (type.empty()) return refuse("The filter type cannot be null or empty");
   if (key.empty()) return refuse("The tagk cannot be null or empty");
   const auto found = std::ranges::find(kTypes, type, storage::filter_type_name);
@@ -60,14 +60,14 @@ Result<Filter> make_filter(std::string_view type, std::string_view key, std::str
 Result<Filter> read_value(std::string_view key, std::string_view value, bool group_by) {
   if (key.empty()) return refuse("Tagk cannot be null or empty");
   if (value.empty()) return refuse("Filter cannot be null or empty");
-  if (value == "*") return make_filter("wildcard", key, value, group_by);
+  if (value == "*") return unchecked_filter("wildcard", key, value, group_by);
   if (const std::size_t paren = value.find('('); paren != std::string_view::npos) {
     if (value.back() != ')') return refuse(fmt::format("Filter must end with a ')': {}", value));
-    return make_filter(to_lower(value.substr(0, paren)), key,
-                       value.substr(paren + 1, value.size() - paren - 2), group_by);
+    return unchecked_filter(to_lower(value.substr(0, paren)), key,
+                            value.substr(paren + 1, value.size() - paren - 2), group_by);
   }
-  if (!value.contains('*')) return make_filter("literal_or", key, value, group_by);
-  TRY(Filter filter, make_filter("iwildcard", key, value, group_by));
+  if (!value.contains('*')) return unchecked_filter("literal_or", key, value, group_by);
+  TRY(Filter filter, unchecked_filter("iwildcard", key, value, group_by));
   filter.bare_pattern = true;
   return filter;
 }
@@ -102,7 +102,7 @@ std::unexpected<Error> refuse_metric(std::string message) {
 
 Result<Filter> make_filter(std::string_view type, std::string_view key, std::string_view pattern,
                            bool group_by, std::size_t regexp_bytes_max) {
-  TRY(Filter filter, make_filter(type, key, pattern, group_by));
+  TRY(Filter filter, unchecked_filter(type, key, pattern, group_by));
   return checked(std::move(filter), regexp_bytes_max);
 }
 

@@ -180,9 +180,9 @@ TimeRange hours_of(const Call& call, const LastQuery& wanted, bool by_tsuid) {
   return by_tsuid ? TimeRange{hour, hour + kHourMs} : TimeRange{hour, hour};
 }
 
-Task<storage::PinnedLastPoints> find_last_points(const Call& call, const LastQuery& wanted,
-                                                 std::size_t index,
-                                                 std::shared_ptr<query::QueryBudget> budget) {
+Task<storage::PinnedLastPoints> last_points_of_sub(const Call& call, const LastQuery& wanted,
+                                                   std::size_t index,
+                                                   std::shared_ptr<query::QueryBudget> budget) {
   const Sub& sub = wanted.subs[index];
   const bool by_tsuid = !sub.tsuids.empty();
   const bool skip_unknown = call.services.engine.skips_unknown_values();
@@ -344,7 +344,8 @@ asio::awaitable<Response> handle_query_last(Call& call) {
     // Points in memory are found without waiting, and a body may name thousands. Let other work of
     // this event loop run in between.
     if (i != 0) co_await asio::post(executor, asio::use_awaitable);
-    Result<storage::PinnedLastPoints> points = co_await find_last_points(call, *wanted, i, budget);
+    Result<storage::PinnedLastPoints> points =
+        co_await last_points_of_sub(call, *wanted, i, budget);
     if (!points) co_return query_run_error(call, points.error());
     all.append(*std::move(points));
   }

@@ -22,7 +22,7 @@ SimpleHistogram buckets(std::vector<HistogramBucket> list) {
   return histogram;
 }
 
-Result<SimpleHistogram> read_histogram(std::string_view hex) {
+Result<SimpleHistogram> histogram_from_hex(std::string_view hex) {
   return SimpleHistogram::read(from_hex(hex).value());
 }
 
@@ -65,7 +65,7 @@ TEST(SimpleHistogram, BytesThatEndEarlyAreRefused) {
 }
 
 TEST(SimpleHistogram, ANegativeNumberOfBucketsIsNone) {
-  const auto read = read_histogram("FFFF0102");
+  const auto read = histogram_from_hex("FFFF0102");
   ASSERT_TRUE(read);
   EXPECT_TRUE(read->buckets().empty());
   EXPECT_EQ(read->underflow, 1);
