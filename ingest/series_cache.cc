@@ -9,8 +9,8 @@
 
 #include <xxhash.h>
 
-#include "ingest/cache_table.h"
-#include "ingest/key_match.h"
+#include "ingest/series_cache_table.h"
+#include "ingest/series_key_match.h"
 
 namespace halite::ingest {
 namespace {
@@ -128,9 +128,16 @@ class SeriesCache::Segment {
   [[nodiscard]] std::size_t bytes() const { return budget_.bytes(); }
   [[nodiscard]] std::size_t keys() const { return keys_.load(std::memory_order_relaxed); }
 
-  // Keys found in the present count of texts in use.
-  void add_to_use() { in_use_.fetch_add(1, std::memory_order_relaxed); }
-  void begin_count() { in_use_.store(0, std::memory_order_relaxed); }
+  // Counts the texts in use: `use` is the number of the count.
+  void begin_count(std::uint8_t use) {
+    use_.store(use, std::memory_order_relaxed);
+    in_use_.store(0, std::memory_order_relaxed);
+  }
+  void add_to_use(const CachedKey& found, std::uint8_t use) {
+    if (use_.load(std::memory_order_relaxed) != use) return;  // the reader has an earlier view
+    if (found.use.exchange(use, std::memory_order_relaxed) == use) return;
+    in_use_.fetch_add(1, std::memory_order_relaxed);
+  }
   [[nodiscard]] std::size_t in_use() const { return in_use_.load(std::memory_order_relaxed); }
 
  private:
@@ -190,6 +197,7 @@ class SeriesCache::Segment {
   Budget budget_;
   const std::uint64_t seed_;
   std::atomic<std::size_t> keys_{0};
+  std::atomic<std::uint8_t> use_{0};
   std::atomic<std::size_t> in_use_{0};
   std::atomic<bool> full_{false};
   std::array<EntryShard<CachedKey>, kShards> keys_in_;
@@ -234,9 +242,12 @@ SeriesCache::View SeriesCache::empty_view(std::uint64_t epoch) const {
 }
 
 void SeriesCache::clear() {
-  const std::scoped_lock lock(mutex_);
-  view_ = empty_view(view_.epoch + 1);
-  changes_.fetch_add(1, std::memory_order_release);
+  View old;  // freed without the lock
+  {
+    const std::scoped_lock lock(mutex_);
+    old = std::exchange(view_, empty_view(view_.epoch + 1));
+    changes_.fetch_add(1, std::memory_order_release);
+  }
 }
 
 void SeriesCache::clear_before(std::uint64_t store_epoch) {
@@ -252,59 +263,56 @@ void SeriesCache::insert(const SeriesKey& key, std::uint64_t hash, storage::Seri
   const View now = view();
   if (now.epoch != epoch) return;  // cleared meanwhile
   if (now.index != nullptr) now.index->insert(hash, id);
-  insert_text(key, hash, id, epoch);
-}
-
-std::optional<storage::SeriesId> SeriesCache::find_in_index(const View& view, const SeriesKey& key,
-                                                            std::uint64_t hash) {
-  if (view.index == nullptr) return std::nullopt;
-  const auto id = view.index->find(hash, [this, &key](storage::SeriesId candidate) {
-    return names_series(key, names_->series(candidate));
-  });
-  if (id) insert_text(key, hash, *id, view.epoch);
-  return id;
-}
-
-void SeriesCache::insert_text(const SeriesKey& key, std::uint64_t hash, storage::SeriesId id,
-                              std::uint64_t epoch) {
-  const View now = view();
-  if (now.epoch != epoch) return;
   if (now.use == 0) {
-    for (const std::shared_ptr<Segment>& segment : now.segments) {
-      if (segment->insert(key, hash, id) != Inserted::kNoSpace) return;
-    }
+    insert_text(now, key, hash, id);
+  } else {
+    turned_away(now, 1);
   }
-  turned_away(now);
 }
 
-void SeriesCache::turned_away(const View& seen) {
+void SeriesCache::insert_text(const View& view, const SeriesKey& key, std::uint64_t hash,
+                              storage::SeriesId id) {
+  for (const std::shared_ptr<Segment>& segment : view.segments) {
+    if (segment->insert(key, hash, id) != Inserted::kNoSpace) return;
+  }
+  turned_away(view, 1);
+}
+
+void SeriesCache::turned_away(const View& seen, std::uint64_t texts) {
   constexpr std::uint64_t kEach = 32;  // texts turned away for each text until the count ends
-  const std::uint64_t count = turned_away_.fetch_add(1, std::memory_order_relaxed) + 1;
-  const std::size_t keys = seen.segments[0]->keys() + seen.segments[1]->keys();
-  if (seen.use != 0 && count < keys * kEach) return;
+  constexpr std::uint64_t kTextsMin = 1024;
+  const std::uint64_t count = turned_away_.fetch_add(texts, std::memory_order_relaxed) + texts;
+  const std::uint64_t kept = seen.segments[0]->keys() + seen.segments[1]->keys();
+  if (seen.use != 0 && count < std::max(kept, kTextsMin) * kEach) return;
+  std::vector<std::shared_ptr<Segment>> replaced;  // freed without the lock
   const std::scoped_lock lock(mutex_);
   if (view_.segments != seen.segments || view_.use != seen.use) return;
-  if (seen.use != 0 && make_room()) {
+  if (seen.use != 0) replaced = make_room();
+  if (replaced.empty()) {
+    // The next count. Its number tells keys that were found in it from others.
+    view_.use = last_use_ = last_use_ == 255 ? 1 : last_use_ + 1;
+    for (const std::shared_ptr<Segment>& segment : view_.segments) {
+      segment->begin_count(view_.use);
+    }
+    turned_away_.store(0, std::memory_order_relaxed);
+  } else {
     view_.use = 0;
-    changes_.fetch_add(1, std::memory_order_release);
-    return;
   }
-  // The next count. Its number tells keys that were found in it from others.
-  view_.use = last_use_ = last_use_ == 255 ? 1 : last_use_ + 1;
-  for (const std::shared_ptr<Segment>& segment : view_.segments) segment->begin_count();
-  turned_away_.store(0, std::memory_order_relaxed);
   changes_.fetch_add(1, std::memory_order_release);
 }
 
-bool SeriesCache::make_room() {
+std::vector<std::shared_ptr<SeriesCache::Segment>> SeriesCache::make_room() {
   auto& [first, second] = view_.segments;
   auto& least = second->in_use() < first->in_use() ? second : first;
   auto& most = &least == &first ? second : first;
-  if (least->in_use() * 8 >= least->keys() * 7) return false;
+  std::vector<std::shared_ptr<Segment>> replaced;
+  if (least->in_use() * 8 >= least->keys() * 7) return replaced;
   const bool both = most->in_use() * 8 < most->keys();
-  least = std::make_shared<Segment>(segment_bytes_max_, seed_);
-  if (both) most = std::make_shared<Segment>(segment_bytes_max_, seed_);
-  return true;
+  replaced.push_back(std::exchange(least, std::make_shared<Segment>(segment_bytes_max_, seed_)));
+  if (both) {
+    replaced.push_back(std::exchange(most, std::make_shared<Segment>(segment_bytes_max_, seed_)));
+  }
+  return replaced;
 }
 
 std::size_t SeriesCache::bytes() const {
@@ -332,8 +340,24 @@ void SeriesCache::Reader::refresh() {
 }
 
 void SeriesCache::Reader::add_to_use(const CachedKey& found, std::size_t segment) const {
-  found.use.store(view_.use, std::memory_order_relaxed);
-  view_.segments[segment]->add_to_use();
+  view_.segments[segment]->add_to_use(found, view_.use);
+}
+
+std::optional<storage::SeriesId> SeriesCache::Reader::find_in_index(const SeriesKey& key,
+                                                                    std::uint64_t hash) const {
+  // Some keys stand for all, so that threads rarely write to the same place.
+  constexpr std::uint64_t kStandsFor = 64;
+  if (view_.index == nullptr) return std::nullopt;
+  const auto id = view_.index->find(hash, [this, &key](storage::SeriesId candidate) {
+    return names_series(key, cache_->names_->series(candidate));
+  });
+  if (!id) return std::nullopt;
+  if (view_.use == 0) {
+    cache_->insert_text(view_, key, hash, *id);
+  } else if ((hash >> 20) % kStandsFor == 0) {
+    cache_->turned_away(view_, kStandsFor);
+  }
+  return id;
 }
 
 void SeriesCache::Reader::prefetch_slot(std::uint64_t hash) const {
@@ -379,7 +403,7 @@ std::optional<storage::SeriesId> SeriesCache::Reader::find(const SeriesKey& key,
     if (view_.use != 0) count_use(*entry, segment);
     return entry->id;
   }
-  return cache_->find_in_index(view_, key, hash);
+  return find_in_index(key, hash);
 }
 
 std::optional<storage::SeriesId> SeriesCache::Reader::find_in_order(const SeriesKey& key,
@@ -388,7 +412,7 @@ std::optional<storage::SeriesId> SeriesCache::Reader::find_in_order(const Series
   const CachedKey* const entry = find_text(key, hash, segment);
   if (entry == nullptr) {
     lose_order();
-    return cache_->find_in_index(view_, key, hash);
+    return find_in_index(key, hash);
   }
   if (segment != segment_) lose_order();
   segment_ = segment;

@@ -6,15 +6,16 @@
 //
 //   Texts    the keys themselves, in two segments of equal size. The quickest: bytes are compared
 //            with bytes, and the next key is predicted.
-//   Index    all keys, in a few bytes each (key_index.h): the key is compared with the names of
+//   Index    all keys, in a few bytes each (series_cache_index.h): the key is compared with the
+//   names of
 //            the series. It answers for the keys whose texts have no room.
 //
-//   Memory   at most bytes_max, a quarter of it for the index. When both segments are full, further
-//            texts are turned away, so that keys that come round and round keep their share of
-//            hits, whatever their number. Meanwhile the cache counts how many texts are in use:
-//            after 32 keys turned away for each text, it replaces the segment with fewer of them
-//            unless seven eighths of its texts are in use, and the other one if less than an eighth
-//            is.
+//   Memory   at most bytes_max, a quarter of it for the index; and what readers still hold of
+//            dropped segments. When both segments are full, further texts are turned away, so that
+//            keys of equal frequency keep their share of hits in any order, cyclic ones too.
+//            Meanwhile the cache counts how many texts are in use: after 32 keys turned away for
+//            each text, it replaces the segment with fewer of them unless seven eighths of its
+//            texts are in use, and the other one if less than an eighth is.
 //   Threads  look up and insert from any thread. A look-up takes no lock; an insert takes the lock
 //            of its shard. A Reader is for one thread at a time. It keeps its segments in memory:
 //            hold one while you parse points, not while you wait.
@@ -31,8 +32,9 @@
 #include <mutex>
 #include <optional>
 #include <string_view>
+#include <vector>
 
-#include "ingest/key_index.h"
+#include "ingest/series_cache_index.h"
 #include "ingest/series_key.h"
 #include "storage/api/point_store.h"
 
@@ -61,7 +63,7 @@ struct CachedKey {
   const CachedText* tags_text = nullptr;
   storage::SeriesId id = 0;
   KeyGrammar grammar = KeyGrammar::kPutLine;
-  // The last use count (View::use) in which this key was found.
+  // The latest use count (View::use) in which this key was found.
   mutable std::atomic<std::uint8_t> use = 0;
 
   [[nodiscard]] std::string_view metric() const { return metric_text->text(); }
@@ -109,16 +111,14 @@ class SeriesCache {
 
   [[nodiscard]] View view() const;
   [[nodiscard]] View empty_view(std::uint64_t epoch) const;
-  // Finds an id in the index, and adds the text if there is room.
-  [[nodiscard]] std::optional<storage::SeriesId> find_in_index(const View& view,
-                                                               const SeriesKey& key,
-                                                               std::uint64_t hash);
-  void insert_text(const SeriesKey& key, std::uint64_t hash, storage::SeriesId id,
-                   std::uint64_t epoch);
-  // A text found no room. Counts texts in use from now on, or ends the count.
-  void turned_away(const View& seen);
-  // After a count: replaces segments of which too few texts are in use. Wants mutex_.
-  [[nodiscard]] bool make_room();
+  // Adds a text if there is room.
+  void insert_text(const View& view, const SeriesKey& key, std::uint64_t hash,
+                   storage::SeriesId id);
+  // Texts found no room. Counts texts in use from now on, or ends the count.
+  void turned_away(const View& seen, std::uint64_t texts);
+  // After a count: replaces segments of which too few texts are in use, and returns the old ones.
+  // Requires mutex_.
+  [[nodiscard]] std::vector<std::shared_ptr<Segment>> make_room();
   // Calls clear() once for all callers with this epoch of the catalog or an earlier one.
   void clear_before(std::uint64_t store_epoch);
 
@@ -187,6 +187,9 @@ class SeriesCache::Reader {
     if (found.use.load(std::memory_order_relaxed) != view_.use) add_to_use(found, segment);
   }
   void add_to_use(const CachedKey& found, std::size_t segment) const;
+  // Finds an id in the index, and adds the text if there is room.
+  [[nodiscard]] std::optional<storage::SeriesId> find_in_index(const SeriesKey& key,
+                                                               std::uint64_t hash) const;
   [[nodiscard]] const CachedKey* find_text(const SeriesKey& key, std::uint64_t hash,
                                            std::size_t& segment) const;
 

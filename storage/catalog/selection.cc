@@ -150,7 +150,7 @@ Result<void> RowSelection::examine_new(const WorkBudget* budget) const {
     found = named_members(end);
   } else {
     const MembersOf members = {.metric_uid = metric_uid_, .begin = examined_, .end = end};
-    TRY(found, select_members(table, members, wanted(), budget));
+    TRY(found, filter_series(table, members, wanted(), budget));
   }
   matching_.insert(matching_.end(), found.begin(), found.end());
   examined_ = end;

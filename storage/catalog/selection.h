@@ -13,7 +13,7 @@
 
 #include "common/clock.h"
 #include "storage/api/point_store.h"
-#include "storage/catalog/select_members.h"
+#include "storage/catalog/filter_series.h"
 #include "storage/catalog/series_registry.h"
 #include "storage/catalog/tag_key_matcher.h"
 

@@ -266,23 +266,68 @@ TEST(SeriesCache, IndexAnswersForKeysWhoseTextsHaveNoRoom) {
   EXPECT_EQ(find(cache, key("some.metric", "host=h7999")), std::nullopt);
 }
 
+// A cache without room for further texts: what it finds of them, its index finds.
+void fill_texts(SeriesCache& cache) {
+  for (std::size_t before = 1, id = 0; cache.keys() != before || id < 10; ++id) {
+    before = cache.keys();
+    insert(cache, key("filler", std::to_string(id)), 0);
+  }
+}
+
 TEST(SeriesCache, IndexComparesNamesWhenHashesAreEqual) {
   Names names;
   SeriesCache cache(1 << 20, 1, &names);
+  names.add(0);
+  fill_texts(cache);
+  const std::size_t texts = cache.keys();
   const std::uint64_t same = 0x1234'5678'9ABC'DEF0;
-  for (storage::SeriesId id = 0; id < 100; ++id) {
-    names.add(id);
+  for (storage::SeriesId id = 0; id < 3; ++id) {
+    if (id > 0) names.add(id);
     cache.insert(key("some.metric", "host=h" + std::to_string(id)), same, id, 0);
   }
+  EXPECT_EQ(cache.keys(), texts);
+  auto reader = cache.reader({});
+  for (storage::SeriesId id = 0; id < 20; ++id) {
+    const auto known = reader.find(key("some.metric", "host=h" + std::to_string(id)), same);
+    EXPECT_EQ(known, id < 3 ? std::optional(id) : std::nullopt) << id;
+  }
+}
+
+TEST(SeriesCache, FullIndexKeepsAShareOfItsKeys) {
+  Names names;
+  SeriesCache cache(256 << 10, 1, &names);
+  names.add(0);
+  fill_texts(cache);
+  constexpr storage::SeriesId kSeries = 20'000;  // 64 KiB have room for about 2500
+  for (storage::SeriesId id = 1; id < kSeries; ++id) names.add(id);
   auto reader = cache.reader({});
   std::size_t found = 0;
-  for (storage::SeriesId id = 0; id < 200; ++id) {
-    const auto known = reader.find(key("some.metric", "host=h" + std::to_string(id)), same);
-    if (!known) continue;
-    EXPECT_EQ(*known, id);
-    ++found;
+  for (int round = 0; round < 4; ++round) {
+    found = 0;
+    for (storage::SeriesId id = 0; id < kSeries; ++id) {
+      const std::string tags = "host=h" + std::to_string(id);
+      const SeriesKey wanted = key("some.metric", tags);
+      const std::uint64_t hash = cache.hash(wanted);
+      reader.refresh();
+      if (const auto known = reader.find(wanted, hash)) {
+        EXPECT_EQ(*known, id);
+        ++found;
+      } else {
+        cache.insert(wanted, hash, id, cache.epoch());
+      }
+    }
   }
-  EXPECT_GT(found, 0U);
+  EXPECT_GT(found, 1000U);
+  EXPECT_LE(cache.bytes(), 256U << 10);
+}
+
+TEST(SeriesCache, PinOfALaterEpochClearsIt) {
+  SeriesCache cache(1 << 20, 1);
+  insert(cache, key("m", "host=a"), 7);
+  EXPECT_EQ(find(cache, key("m", "host=a")), 7U);
+  const SeriesKey wanted = key("m", "host=a");
+  EXPECT_EQ(cache.reader({.epoch = 1, .series_epoch = 1}).find(wanted, cache.hash(wanted)),
+            std::nullopt);
 }
 
 TEST(SeriesCache, CollidingKeysCostABoundedSearch) {
@@ -302,27 +347,34 @@ TEST(SeriesCache, CollidingKeysCostABoundedSearch) {
   EXPECT_LE(found, 64U);
 }
 
+// Texts, their replacement, the index and its growth, and clear(), by several threads.
 TEST(SeriesCache, ManyThreadsFindOnlyWhatIsTrue) {
-  SeriesCache cache(128 << 10, 1);
+  constexpr storage::SeriesId kSeries = 3000;
+  constexpr std::size_t kCacheBytes = 128 << 10;
+  Names names;
+  for (storage::SeriesId id = 0; id < kSeries; ++id) names.add(id);
+  SeriesCache cache(kCacheBytes, 1, &names);
   std::atomic<std::size_t> wrong{0};
   std::atomic<std::size_t> found{0};
   const auto work = [&](unsigned thread) {
     for (storage::SeriesId i = 0; i < 20'000; ++i) {
       // Every other look-up is of one of few series, so that some are found however threads race.
-      const storage::SeriesId id = i % 2 == 0 ? i % 8 : (i * 7 + thread * 13) % 1500;
+      const storage::SeriesId id = i % 2 == 0 ? i % 8 : (i * 7 + thread * 13) % kSeries;
       const std::string tags = "host=h" + std::to_string(id);
       const SeriesKey wanted = key("some.metric", tags);
       const std::uint64_t hash = cache.hash(wanted);
+      const std::uint64_t epoch = cache.epoch();
       auto reader = cache.reader({});
       reader.prefetch_slot(hash);
       reader.prefetch_entry(hash);
       reader.prefetch_text(wanted, hash);
-      if (const auto known = reader.find(wanted, hash)) {
+      if (const auto known = reader.find_in_order(wanted, hash)) {
         ++found;
         if (*known != id) ++wrong;
       } else {
-        cache.insert(wanted, hash, id, 0);
+        cache.insert(wanted, hash, id, epoch);
       }
+      if (thread == 0 && i % 5000 == 4999) cache.clear();
     }
   };
   std::vector<std::thread> threads;
@@ -330,7 +382,7 @@ TEST(SeriesCache, ManyThreadsFindOnlyWhatIsTrue) {
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(wrong, 0U);
   EXPECT_GT(found, 1000U);
-  EXPECT_LE(cache.bytes(), 128U << 10);
+  EXPECT_LE(cache.bytes(), kCacheBytes);
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "storage/catalog/epochs.h"
-#include "storage/catalog/select_members.h"
+#include "storage/catalog/filter_series.h"
 #include "storage/catalog/series_page.h"
 #include "storage/catalog/series_table.h"
 
@@ -199,7 +199,7 @@ TEST_F(RemovalTest, FindsWhatIsThere) {
           expected.insert(id);
         }
       }
-      const auto found = select_members(*table_, members, wanted, nullptr).value();
+      const auto found = filter_series(*table_, members, wanted, nullptr).value();
       ASSERT_EQ(std::set<SeriesId>(found.begin(), found.end()), expected) << "step " << step;
       ASSERT_EQ(found.size(), expected.size());
     }

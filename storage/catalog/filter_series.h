@@ -30,9 +30,9 @@ struct MembersOf {
 };
 
 // Their ids, in the metric's order. Returns the budget's errors; the budget may be null.
-[[nodiscard]] Result<std::vector<SeriesId>> select_members(const SeriesTable& table,
-                                                           const MembersOf& members,
-                                                           const TagsWanted& wanted,
-                                                           const WorkBudget* budget);
+[[nodiscard]] Result<std::vector<SeriesId>> filter_series(const SeriesTable& table,
+                                                          const MembersOf& members,
+                                                          const TagsWanted& wanted,
+                                                          const WorkBudget* budget);
 
 }  // namespace halite::storage

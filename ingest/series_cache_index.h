@@ -5,9 +5,9 @@
 // bucket is a line of the processor's cache.
 //
 //   Memory   three to six eighths of the slots are used, and the smaller tables that came before
-//            stay, for readers: 28 bytes a key on average. At bytes_max nothing grows any more. A
-//            new key then replaces another one, but only each sixteenth does: keys that come round
-//            and round keep a constant share of hits.
+//            stay, for readers: 28 bytes a key on average. At bytes_max nothing grows any more.
+//            Then one new key in sixteen replaces another one, so that cyclic keys keep a constant
+//            share of hits.
 //   Threads  call from any thread. find() takes no lock; insert() takes that of a shard.
 #pragma once
 
@@ -69,7 +69,8 @@ class KeyIndex {
   struct Table {
     explicit Table(unsigned size_bits_in) : size_bits(size_bits_in), buckets(1ULL << size_bits) {}
 
-    // The two buckets of a tag. What its first bits leave open tells keys apart.
+    // The two buckets of a tag. Keys in one bucket differ in the other bits of their tags, or else
+    // is() tells them apart.
     [[nodiscard]] std::array<std::size_t, 2> places(std::uint32_t tag) const {
       return {tag >> (32 - size_bits), (tag * 0x9E3779B1U) >> (32 - size_bits)};
     }
@@ -104,6 +105,7 @@ class KeyIndex {
 
   // The slot that has this value, else a free one; null if both buckets are full.
   [[nodiscard]] static std::atomic<std::uint64_t>* slot_for(Table& table, std::uint64_t value);
+  static void insert_into(Table& table, Shard& shard, std::uint64_t hash, storage::SeriesId id);
   // A table with room; the present one if it may not grow, null if there is none.
   Table* table_with_room(Shard& shard);
 

@@ -1,4 +1,4 @@
-#include "storage/catalog/select_members.h"
+#include "storage/catalog/filter_series.h"
 
 #include <algorithm>
 
@@ -186,8 +186,8 @@ bool TagsWanted::matches(const Series& series) const {
   });
 }
 
-Result<std::vector<SeriesId>> select_members(const SeriesTable& table, const MembersOf& members,
-                                             const TagsWanted& wanted, const WorkBudget* budget) {
+Result<std::vector<SeriesId>> filter_series(const SeriesTable& table, const MembersOf& members,
+                                            const TagsWanted& wanted, const WorkBudget* budget) {
   if (members.begin >= members.end) return std::vector<SeriesId>();
   return Selecting(table, members, wanted, budget).run();
 }

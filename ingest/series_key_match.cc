@@ -1,4 +1,4 @@
-#include "ingest/key_match.h"
+#include "ingest/series_key_match.h"
 
 #include <algorithm>
 #include <bit>

@@ -1,4 +1,4 @@
-#include "ingest/key_match.h"
+#include "ingest/series_key_match.h"
 
 #include <memory>
 #include <string>
@@ -67,6 +67,7 @@ TEST_F(KeyMatch, Json) {
   EXPECT_FALSE(matches(kJson, "{\"host\":\"web01\",\"dc\":\"z\xC3\xBCrich\"} "));
   EXPECT_FALSE(matches(kJson, "{\"host\":\"web01\" \"dc\":\"z\xC3\xBCrich\"}"));
   EXPECT_FALSE(matches(kJson, "{\"host\":\"web01\",\"dc\":7}"));
+  EXPECT_FALSE(matches(kJson, "{\"host\":\"web01\",\"dc\":\"z\xC3\xBCrich\"}", "sys\\u002ecpu"));
   EXPECT_FALSE(matches(kJson, "{\"host\":\"web01\",\"dc\":\"z\xC3\xBCrich"));
 }
 

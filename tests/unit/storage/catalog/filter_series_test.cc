@@ -1,5 +1,5 @@
 // What the index finds is what looking at every series finds.
-#include "storage/catalog/select_members.h"
+#include "storage/catalog/filter_series.h"
 
 #include <algorithm>
 #include <atomic>
@@ -145,7 +145,7 @@ TEST(SelectMembers, FindsWhatLookingAtEachFinds) {
           members.begin = people.below(members.end);
           members.end -= people.below(members.end - members.begin + 1);
         }
-        const auto found = select_members(table, members, wanted, nullptr);
+        const auto found = filter_series(table, members, wanted, nullptr);
         ++asked;
         ASSERT_TRUE(found);
         EXPECT_EQ(*found, by_looking(table, members, wanted));
@@ -181,7 +181,7 @@ TEST(SelectMembers, WhatWasAddedIsFoundWhileOthersAdd) {
         matchers.emplace_back(1).want_any_of({host});
         if (i % 2 == 0) matchers.emplace_back(2).want_any_of({host % 7});
         const MembersOf all{.metric_uid = 1, .begin = 0, .end = table.count_of_metric(1)};
-        const auto found = select_members(
+        const auto found = filter_series(
             table, all, {.matchers = matchers, .tags_exactly = std::nullopt}, nullptr);
         if (!id || !found || *found != std::vector<SeriesId>{*id}) ++missed;
       }
@@ -206,7 +206,7 @@ TEST(SelectMembers, GivesUpWhenTheWatchSaysSo) {
   ASSERT_TRUE(table.add(one));
   const Stopped budget;
   const auto found =
-      select_members(table, {.metric_uid = one.metric_uid, .begin = 0, .end = 1}, {}, &budget);
+      filter_series(table, {.metric_uid = one.metric_uid, .begin = 0, .end = 1}, {}, &budget);
   ASSERT_FALSE(found);
   EXPECT_EQ(found.error().code, Errc::kCancelled);
 }

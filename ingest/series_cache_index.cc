@@ -1,4 +1,4 @@
-#include "ingest/key_index.h"
+#include "ingest/series_cache_index.h"
 
 #include <algorithm>
 
@@ -62,20 +62,23 @@ void KeyIndex::insert(std::uint64_t hash, storage::SeriesId id) {
   const std::scoped_lock lock(shard.mutex);
   const std::size_t before = shard.keys;
   Table* const table = table_with_room(shard);
-  if (table == nullptr) return;
+  if (table != nullptr) insert_into(*table, shard, hash, id);
+  keys_.fetch_add(shard.keys - before, std::memory_order_relaxed);
+}
+
+void KeyIndex::insert_into(Table& table, Shard& shard, std::uint64_t hash, storage::SeriesId id) {
   const std::uint32_t tag = tag_of(hash);
   const std::uint64_t value = slot_of(tag, id);
-  std::atomic<std::uint64_t>* slot = slot_for(*table, value);
+  std::atomic<std::uint64_t>* slot = slot_for(table, value);
   if (slot == nullptr) {
     if (++shard.turned_away % kReplacedEach != 0) return;
     const std::uint32_t turn = shard.turned_away / kReplacedEach;
-    const std::size_t at = table->places(tag)[turn % 2];
-    slot = &table->buckets[at].slots[turn / 2 % table->buckets[at].slots.size()];
+    const std::size_t at = table.places(tag)[turn % 2];
+    slot = &table.buckets[at].slots[turn / 2 % table.buckets[at].slots.size()];
   } else if (slot->load(std::memory_order_relaxed) == kFree) {
     ++shard.keys;
   }
   slot->store(value, std::memory_order_release);
-  keys_.fetch_add(shard.keys - before, std::memory_order_relaxed);
 }
 
 }  // namespace halite::ingest
