@@ -16,6 +16,7 @@
 #include "app/check_tool.h"
 #include "app/compare/compare.h"
 #include "app/hbase_tool.h"
+#include "app/memory_settings.h"
 #include "app/metrics_reference.h"
 #include "app/options.h"
 #include "app/serve.h"
@@ -113,7 +114,7 @@ Result<void> read_settings(const CLI::App& serve, const ServeFlags& flags, Confi
     TRY_VOID(config.apply_flag(flag.name, flag.setting, flag.value));
   }
   if (flags.read_only) TRY_VOID(config.apply_flag("--read-only", "read_only", "true"));
-  return {};
+  return halite::app::resolve_memory(config, options);
 }
 
 // A tool that returns a text.

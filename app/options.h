@@ -45,6 +45,10 @@ struct ThreadOptions {
   std::uint32_t small_query = 0;  // threads.small_query: small queries; 0 likewise
 };
 
+struct MemoryOptions {
+  std::uint64_t limit = 64 << 20;  // memory.limit; resolve_memory() sets the default
+};
+
 struct RollupSettings {
   bool enabled = false;         // rollups.enabled
   std::string config;           // rollups.config: JSON, or a file *.json
@@ -91,6 +95,7 @@ struct Options {
   std::int64_t close_timeout_ms = 240'000;  // storage.close_timeout_ms: for the store at a stop
   LogOptions log;
   SelfMetricsOptions self_metrics;
+  MemoryOptions memory;
   ThreadOptions threads;
   ingest::IngestOptions ingest;
   query::QueryLimits query;

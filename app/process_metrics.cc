@@ -31,7 +31,7 @@ double count_entries(const char* directory) {
 
 }  // namespace
 
-ProcessMetrics::ProcessMetrics(prometheus::Registry& registry)
+ProcessMetrics::ProcessMetrics(prometheus::Registry& registry, std::uint64_t memory_limit)
     : cpu_seconds_(add_gauge(registry, "halite_process_cpu_seconds_total",
                              "Processor time used, in user and system mode.")),
       resident_bytes_(add_gauge(registry, "halite_process_resident_bytes", "Resident memory.")),
@@ -40,6 +40,8 @@ ProcessMetrics::ProcessMetrics(prometheus::Registry& registry)
       uptime_seconds_(add_gauge(registry, "halite_process_uptime_seconds", "Time since start-up.")),
       log_lines_dropped_(add_gauge(registry, "halite_process_log_lines_dropped_total",
                                    "Log lines dropped because of log.queue_bytes_max.")) {
+  add_gauge(registry, "halite_memory_limit_bytes", "Memory that the server plans to use.")
+      .Set(static_cast<double>(memory_limit));
   refresh();
 }
 

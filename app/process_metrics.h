@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 
 namespace prometheus {
 class Gauge;
@@ -13,7 +14,8 @@ namespace halite::app {
 // One thread may refresh while others read the registry.
 class ProcessMetrics {
  public:
-  explicit ProcessMetrics(prometheus::Registry& registry);
+  // memory_limit: in bytes, shown beside the memory in use.
+  ProcessMetrics(prometheus::Registry& registry, std::uint64_t memory_limit);
 
   void refresh();
 

@@ -13,15 +13,15 @@
 
 namespace halite::app {
 
-SelfMetrics::SelfMetrics(SelfMetricsOptions options, ingest::Writer& writer,
+SelfMetrics::SelfMetrics(const Options& options, ingest::Writer& writer,
                          prometheus::Registry& registry, const Clock& clock,
                          boost::asio::any_io_executor executor)
-    : options_(std::move(options)),
+    : options_(options.self_metrics),
       writer_(writer),
       registry_(registry),
       clock_(clock),
       executor_(std::move(executor)),
-      process_(registry) {}
+      process_(registry, options.memory.limit) {}
 
 SelfMetrics::~SelfMetrics() { stop(); }
 

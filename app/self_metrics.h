@@ -24,7 +24,7 @@ namespace halite::app {
 class SelfMetrics {
  public:
   // All references outlive this object.
-  SelfMetrics(SelfMetricsOptions options, ingest::Writer& writer, prometheus::Registry& registry,
+  SelfMetrics(const Options& options, ingest::Writer& writer, prometheus::Registry& registry,
               const Clock& clock, boost::asio::any_io_executor executor);
   ~SelfMetrics();  // stops
 

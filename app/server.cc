@@ -261,8 +261,8 @@ Result<void> Server::start(const Pause& pause) {
   TRY_VOID(components_->open_store(pause));
   TRY_VOID(components_->listen());
   components_->self_metrics = std::make_unique<SelfMetrics>(
-      components_->options.self_metrics, *components_->writer, components_->registry,
-      components_->clock, components_->web_threads.executors().front());
+      components_->options, *components_->writer, components_->registry, components_->clock,
+      components_->web_threads.executors().front());
   components_->self_metrics->start();
   return {};
 }

@@ -2,6 +2,7 @@
 //
 // Over 400 lines because the settings are in one list.
 
+#include "app/memory_settings.h"
 #include "app/options.h"
 #include "app/setting_ranges.h"
 #include "common/units.h"
@@ -409,6 +410,7 @@ void declare_settings(Config& config, Options& options) {
   declare_rocksdb(config, options);
   declare_hbase(config, options.hbase);
   declare_engine(config, options.engine);
+  declare_memory(config, options.memory);
   config.set_change(SettingChange::kFixed,
                     {"store", "storage.layout", "storage.salt_width", "storage.slot_ms",
                      "storage.slots", "storage.salt_buckets", "storage.uid_width_metric",

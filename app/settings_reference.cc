@@ -30,6 +30,7 @@ constexpr std::array kSettingGroups = {
     SettingGroup{"histograms", "Histograms", ""},
     SettingGroup{"ingest", "Ingest", "Limits and rules for incoming points, over HTTP and telnet."},
     SettingGroup{"log", "Log", "The log of the process."},
+    SettingGroup{"memory", "Memory", "See [sizing](../operate/sizing.md#memory)."},
     SettingGroup{"meta", "Metadata",
                  "OpenTSDB's UIDMeta and TSMeta objects, annotations and trees."},
     SettingGroup{"query", "Queries", "Limits of one query, and of all queries together."},

@@ -216,6 +216,24 @@ void Config::number(std::string name, Kind kind, std::string unit, SettingRange 
            .store = std::move(checked)});
 }
 
+void Config::set_rule(std::string_view name, std::string rule) {
+  Setting* const setting = find(name);
+  HALITE_CHECK(setting != nullptr, "a setting is declared before its rule");
+  setting->default_text = std::move(rule);
+}
+
+Result<void> Config::apply_rule(std::string_view name, std::int64_t value) {
+  Setting* const setting = find(name);
+  HALITE_CHECK(setting != nullptr, "a setting with a rule is declared");
+  if (setting->source != SettingSource::kDefault) return {};
+  Result<std::string> stored = setting->store(fmt::format("{}", value));
+  if (!stored) {
+    return fail(stored.error().code, fmt::format("{} {}", name, stored.error().message));
+  }
+  setting->text = *std::move(stored);
+  return {};
+}
+
 void Config::set_change(SettingChange change, std::initializer_list<std::string_view> names) {
   for (const std::string_view name : names) {
     Setting* const setting = find(name);

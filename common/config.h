@@ -107,6 +107,11 @@ class Config {
            [&field](std::int64_t value) { field = static_cast<Number>(value); });
   }
 
+  // Declares that the default of a setting is computed at start; `rule` says how.
+  void set_rule(std::string_view name, std::string rule);
+  // Stores the result of the rule, unless a source has set the setting.
+  Result<void> apply_rule(std::string_view name, std::int64_t value);
+
   // Sets when new values of declared settings take effect.
   void set_change(SettingChange change, std::initializer_list<std::string_view> names);
 

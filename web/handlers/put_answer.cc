@@ -22,9 +22,10 @@ namespace {
 Result<std::int64_t> sync_timeout_ms(const Target& target) {
   if (!target.has("sync_timeout")) return 0;
   const std::string_view text = target.get("sync_timeout");
+  const std::string_view digits = text.starts_with('+') ? text.substr(1) : text;
   std::int32_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) {
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (error != std::errc{} || end != digits.data() + digits.size()) {
     return fail(Errc::kInternal, fmt::format("For input string: \"{}\"", text),
                 fmt::format("sync_timeout: expected milliseconds from 0 to {}, got \"{}\"",
                             std::numeric_limits<std::int32_t>::max(), text));

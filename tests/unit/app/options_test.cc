@@ -1,8 +1,10 @@
 #include "app/options.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <limits>
 #include <regex>
 #include <set>
 #include <string>
@@ -11,7 +13,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "app/memory_settings.h"
 #include "app/settings_reference.h"
+#include "tests/support/temp_dir.h"
 
 namespace halite::app {
 namespace {
@@ -35,6 +39,112 @@ TEST(Settings, EveryDefaultIsWithinItsOwnRange) {
   declare_settings(config, options);
   const Result<void> read_back = config.apply_file_text(config.print(), "printed");
   EXPECT_TRUE(read_back) << read_back.error().message;
+}
+
+class MemorySettings : public testing::Test {
+ protected:
+  MemorySettings() { declare_settings(config_, options_); }
+  void set(std::string_view name, std::string_view value) {
+    ASSERT_TRUE(config_.apply_flag("--set", name, value));
+  }
+  void resolve() {
+    const Result<void> resolved = resolve_memory(config_, options_);
+    ASSERT_TRUE(resolved) << resolved.error().message;
+  }
+
+  Options options_;
+  Config config_;
+};
+
+TEST_F(MemorySettings, DefaultsAreSharesOfTheLimit) {
+  set("memory.limit", "1GiB");
+  resolve();
+  EXPECT_EQ(options_.ingest.limits.series_cache_bytes_max, 128U << 20);
+  EXPECT_EQ(options_.engine.head_freeze_bytes, 128U << 20);
+  EXPECT_EQ(options_.engine.head_bytes_max, 256U << 20);
+  EXPECT_EQ(options_.cells.series_bytes_max, 512U << 20);
+}
+
+TEST_F(MemorySettings, ASettingOverridesItsShare) {
+  set("memory.limit", "1GiB");
+  set("ingest.series_cache_bytes_max", "5MiB");
+  resolve();
+  EXPECT_EQ(options_.ingest.limits.series_cache_bytes_max, 5U << 20);
+  EXPECT_EQ(options_.engine.head_freeze_bytes, 128U << 20);
+}
+
+TEST_F(MemorySettings, HeadIsFrozenBeforeSendersWait) {
+  set("memory.limit", "16GiB");
+  set("engine.head_bytes_max", "512MiB");
+  resolve();
+  EXPECT_EQ(options_.engine.head_freeze_bytes, 256U << 20);
+}
+
+TEST_F(MemorySettings, SendersWaitLongAfterTheHeadIsFrozen) {
+  set("memory.limit", "1GiB");
+  set("engine.head_freeze_bytes", "1GiB");
+  resolve();
+  EXPECT_EQ(options_.engine.head_bytes_max, 2U << 30);
+}
+
+TEST_F(MemorySettings, LargestBodyHasRoom) {
+  set("memory.limit", "64MiB");
+  set("web.body_inflated_bytes_max", "1GiB");
+  resolve();
+  EXPECT_EQ(options_.web.bodies_bytes_max, 2U << 30);
+}
+
+TEST_F(MemorySettings, SharesHaveALeastAndAGreatestSize) {
+  set("memory.limit", "64MiB");
+  resolve();
+  EXPECT_EQ(options_.engine.head_bytes_max, 32U << 20);
+  set("memory.limit", "1TiB");
+  resolve();
+  EXPECT_EQ(options_.engine.head_freeze_bytes, 4ULL << 30);
+  EXPECT_FALSE(config_.apply_flag("--set", "memory.limit", "63MiB"));
+}
+
+TEST_F(MemorySettings, LimitIsAShareOfTheMachine) {
+  resolve();
+  EXPECT_LE(options_.memory.limit, std::max(available_memory() * 6 / 10, std::uint64_t{64} << 20));
+  EXPECT_GE(options_.memory.limit, 64U << 20);
+}
+
+class CgroupMemory : public testing::Test {
+ protected:
+  void write(const std::string& file, std::string_view text) {
+    std::filesystem::create_directories((root_ / file).parent_path());
+    std::ofstream(root_ / file) << text << '\n';
+  }
+  [[nodiscard]] std::uint64_t limit() const { return cgroup_memory(root_ / "cgroup", root_); }
+
+ private:
+  test::TempDir directory_;
+  const std::filesystem::path root_ = directory_.path();
+};
+
+TEST_F(CgroupMemory, LeastLimitOfThoseAboveCounts) {
+  write("cgroup", "0::/a/b");
+  EXPECT_EQ(limit(), std::numeric_limits<std::uint64_t>::max());
+  write("a/b/memory.max", "max");
+  write("a/memory.max", "5000");
+  EXPECT_EQ(limit(), 5000U);
+  write("a/b/memory.high", "4000");
+  EXPECT_EQ(limit(), 4000U);
+  write("memory.max", "3000");
+  EXPECT_EQ(limit(), 3000U);
+}
+
+TEST_F(CgroupMemory, PathOfTheHostIsNotInTheContainer) {
+  write("cgroup", "0::/docker/0123");
+  write("memory.max", "3000");
+  EXPECT_EQ(limit(), 3000U);
+}
+
+TEST_F(CgroupMemory, VersionOneMayShareAHierarchy) {
+  write("cgroup", "9:cpu:/x\n4:hugetlb,memory:/m");
+  write("memory/m/memory.limit_in_bytes", "7000");
+  EXPECT_EQ(limit(), 7000U);
 }
 
 TEST(Settings, ReferenceIsCurrent) {

@@ -83,12 +83,13 @@ TEST(OwnPoints, NoNumberNoPoint) {
 
 TEST(ProcessMetrics, SaysWhatTheSystemSays) {
   prometheus::Registry registry;
-  ProcessMetrics process(registry);
+  ProcessMetrics process(registry, 12'345);
   std::map<std::string, double> values;
   for (const prometheus::MetricFamily& family : registry.Collect()) {
     values[family.name] = family.metric.at(0).gauge.value;
   }
   EXPECT_GT(values["halite_process_resident_bytes"], 1e6);
+  EXPECT_EQ(values["halite_memory_limit_bytes"], 12'345);
   EXPECT_GE(values["halite_process_open_files"], 3);
   EXPECT_GE(values["halite_process_threads"], 1);
   EXPECT_GE(values["halite_process_uptime_seconds"], 0);

@@ -1,8 +1,9 @@
 // Random series, gaps and types, random questions: the streaming operators against the reference.
 //
-// HALITE_PROPERTY_CASES sets how many (300); ./dev nightly asks for 100 000. HALITE_PROPERTY_SEED
-// makes other cases of the same numbers: a number, or `random` for one that is printed. Case n of a
-// seed is always the same; a failure names both, and HALITE_PROPERTY_FIRST=n runs from it on.
+// HALITE_PROPERTY_CASES sets how many (300); ./dev properties asks for 100 000.
+// HALITE_PROPERTY_SEED makes other cases of the same numbers: a number, or `random` for one that is
+// printed. Case n of a seed is always the same; a failure names both, and HALITE_PROPERTY_FIRST=n
+// runs from it on.
 #include <cmath>
 #include <cstdlib>
 #include <random>

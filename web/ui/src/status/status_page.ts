@@ -136,7 +136,7 @@ export class StatusPage implements Page {
       item("Store", about.store),
       item("Mode", modes[about.mode] ?? about.mode),
       item("Connections", compact(now.sum("web.connections"))),
-      item("Memory", bytes(now.sum("process.resident_bytes"))),
+      item("Memory", `${bytes(now.sum("process.resident_bytes"))} of ${bytes(now.sum("memory.limit_bytes"))}`, "Resident, of memory.limit"),
       item("Queries", compact(now.sum("query.runs_total")), "Answered since start-up"),
       item("Version", about.version),
     );
