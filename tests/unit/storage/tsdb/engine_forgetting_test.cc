@@ -154,17 +154,24 @@ TEST_F(ForgettingTest, ASelectionKeepsWhatItSelected) {
   SeriesQuery query;
   query.metric = "m";
   auto selection = run_task(world_.points->select(std::move(query), {})).value();
-  const auto ids = run_task(world_.points->lookup(selection, 0)).value();
+  PinnedSeries ids = run_task(world_.points->lookup(selection, 0)).value();
   ASSERT_EQ(ids.size(), 2U);
   world_.clock.advance(6 * kHour);
   for (int i = 0; i < 3; ++i) {
     put({fmt::format("other{}", i)});
     settle();
   }
-  std::set<std::string_view> names;
-  for (const SeriesId id : ids) names.insert(world_.points->series(id).tags[0].value);
-  EXPECT_THAT(names, testing::ElementsAre("a", "b"));
-  selection.reset();
+  const auto names = [this, &ids] {
+    std::set<std::string_view> found;
+    for (const SeriesId id : ids) found.insert(world_.points->series(id).tags[0].value);
+    return found;
+  };
+  EXPECT_THAT(names(), testing::ElementsAre("a", "b"));
+  selection.reset();  // the answer keeps them too
+  settle();
+  settle();
+  EXPECT_THAT(names(), testing::ElementsAre("a", "b"));
+  ids = {};
   settle();
   settle();
   EXPECT_THAT(hosts(), testing::ElementsAre("other0", "other1", "other2"));
