@@ -1,4 +1,6 @@
 // The options of `halite serve`: the options struct of each part, with its defaults.
+//
+// Over 140 lines because the options of all parts meet here.
 #pragma once
 
 #include <cstdint>
