@@ -6,9 +6,8 @@
 //
 //   Texts    the keys themselves, in two segments of equal size. The quickest: bytes are compared
 //            with bytes, and the next key is predicted.
-//   Index    all keys, in a few bytes each (series_cache_index.h): the key is compared with the
-//   names of
-//            the series. It answers for the keys whose texts have no room.
+//   Index    all keys, in a few bytes each (series_cache_index.h). The key is compared with the
+//            names of the series. It answers for keys whose texts have no room.
 //
 //   Memory   at most bytes_max, a quarter of it for the index; and what readers still hold of
 //            dropped segments. When both segments are full, further texts are turned away, so that
@@ -21,7 +20,7 @@
 //            hold one while you parse points, not while you wait.
 //   Cost     a look-up of a text allocates nothing and, while there is room, writes nothing.
 //
-// Over 140 lines because the cache and its readers share the layout of an entry.
+// Over 140 lines because a reader looks into the cache.
 #pragma once
 
 #include <array>
@@ -31,44 +30,14 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <string_view>
 #include <vector>
 
 #include "ingest/series_cache_index.h"
+#include "ingest/series_cache_segment.h"
 #include "ingest/series_key.h"
 #include "storage/api/point_store.h"
 
 namespace halite::ingest {
-
-// Bytes that all keys with this text share. The bytes follow in memory.
-struct CachedText {
-  std::uint64_t hash = 0;
-  std::uint32_t bytes = 0;
-
-  [[nodiscard]] std::string_view text() const {
-    return {reinterpret_cast<const char*>(this + 1), bytes};
-  }
-};
-
-// A key and its id in the cache. After publication only its successors change.
-struct CachedKey {
-  std::uint64_t hash = 0;
-  // The key that followed this one last time: agents send series in a constant order. In the same
-  // segment as this key.
-  mutable std::atomic<const CachedKey*> next = nullptr;
-  // A key found a few keys after this one last time, to prefetch it. In the same segment.
-  mutable std::atomic<const CachedKey*> later = nullptr;
-  // Also in the same segment. The metrics of one host share the bytes of its tags.
-  const CachedText* metric_text = nullptr;
-  const CachedText* tags_text = nullptr;
-  storage::SeriesId id = 0;
-  KeyGrammar grammar = KeyGrammar::kPutLine;
-  // The latest use count (View::use) in which this key was found.
-  mutable std::atomic<std::uint8_t> use = 0;
-
-  [[nodiscard]] std::string_view metric() const { return metric_text->text(); }
-  [[nodiscard]] std::string_view tags() const { return tags_text->text(); }
-};
 
 class SeriesCache {
  public:
@@ -78,7 +47,6 @@ class SeriesCache {
   // needs `names`, the source of the ids, which must outlive the cache; null: texts only.
   SeriesCache(std::size_t bytes_max, std::uint64_t seed,
               const storage::BlockSource* names = nullptr);
-  ~SeriesCache();
   SeriesCache(const SeriesCache&) = delete;
   SeriesCache& operator=(const SeriesCache&) = delete;
 
@@ -101,12 +69,11 @@ class SeriesCache {
 
  private:
   static constexpr std::size_t kSegments = 2;
-  class Segment;
   struct View {
-    std::array<std::shared_ptr<Segment>, kSegments> segments;
-    std::shared_ptr<KeyIndex> index;
+    std::array<std::shared_ptr<CacheSegment>, kSegments> segments;
+    std::shared_ptr<SeriesCacheIndex> index;
     std::uint64_t epoch = 0;
-    std::uint8_t use = 0;  // the present count of texts in use; 0: none, as there is room
+    std::uint8_t use = 0;  // number of the current count of texts in use; 0: none, there is room
   };
 
   [[nodiscard]] View view() const;
@@ -118,7 +85,7 @@ class SeriesCache {
   void turned_away(const View& seen, std::uint64_t texts);
   // After a count: replaces segments of which too few texts are in use, and returns the old ones.
   // Requires mutex_.
-  [[nodiscard]] std::vector<std::shared_ptr<Segment>> make_room();
+  [[nodiscard]] std::vector<std::shared_ptr<CacheSegment>> make_room();
   // Calls clear() once for all callers with this epoch of the catalog or an earlier one.
   void clear_before(std::uint64_t store_epoch);
 
@@ -126,7 +93,7 @@ class SeriesCache {
   const std::size_t index_bytes_max_;
   const std::uint64_t seed_;
   const storage::BlockSource* const names_;
-  std::atomic<std::uint64_t> turned_away_{0};  // texts, in the present count
+  std::atomic<std::uint64_t> turned_away_{0};  // texts, in the current count
   std::atomic<std::uint64_t> changes_{0};      // of view_
   std::atomic<std::uint64_t> store_epoch_{0};  // all keys are from this epoch or later
   std::mutex clearing_;                        // held by clear_before()

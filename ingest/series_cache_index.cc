@@ -11,7 +11,7 @@ constexpr std::uint32_t kReplacedEach = 16;
 
 }  // namespace
 
-std::atomic<std::uint64_t>* KeyIndex::slot_for(Table& table, std::uint64_t value) {
+std::atomic<std::uint64_t>* SeriesCacheIndex::slot_for(Table& table, std::uint64_t value) {
   std::atomic<std::uint64_t>* best = nullptr;
   std::size_t best_room = 0;
   for (const std::size_t at : table.places(tag_in(value))) {
@@ -30,7 +30,7 @@ std::atomic<std::uint64_t>* KeyIndex::slot_for(Table& table, std::uint64_t value
   return best;
 }
 
-KeyIndex::Table* KeyIndex::table_with_room(Shard& shard) {
+SeriesCacheIndex::Table* SeriesCacheIndex::table_with_room(Shard& shard) {
   Table* const before = shard.table.load(std::memory_order_relaxed);
   if (before != nullptr && shard.keys < before->buckets.size() * 6) return before;
   const unsigned size_bits = before == nullptr ? kSizeBitsMin : before->size_bits + 1;
@@ -57,24 +57,19 @@ KeyIndex::Table* KeyIndex::table_with_room(Shard& shard) {
   return shard.tables.back().get();
 }
 
-void KeyIndex::insert(std::uint64_t hash, storage::SeriesId id) {
+void SeriesCacheIndex::insert(std::uint64_t hash, storage::SeriesId id) {
   Shard& shard = shards_[hash % kShards];
   const std::scoped_lock lock(shard.mutex);
-  const std::size_t before = shard.keys;
   Table* const table = table_with_room(shard);
-  if (table != nullptr) insert_into(*table, shard, hash, id);
-  keys_.fetch_add(shard.keys - before, std::memory_order_relaxed);
-}
-
-void KeyIndex::insert_into(Table& table, Shard& shard, std::uint64_t hash, storage::SeriesId id) {
+  if (table == nullptr) return;
   const std::uint32_t tag = tag_of(hash);
   const std::uint64_t value = slot_of(tag, id);
-  std::atomic<std::uint64_t>* slot = slot_for(table, value);
+  std::atomic<std::uint64_t>* slot = slot_for(*table, value);
   if (slot == nullptr) {
     if (++shard.turned_away % kReplacedEach != 0) return;
     const std::uint32_t turn = shard.turned_away / kReplacedEach;
-    const std::size_t at = table.places(tag)[turn % 2];
-    slot = &table.buckets[at].slots[turn / 2 % table.buckets[at].slots.size()];
+    const std::size_t at = table->places(tag)[turn % 2];
+    slot = &table->buckets[at].slots[turn / 2 % table->buckets[at].slots.size()];
   } else if (slot->load(std::memory_order_relaxed) == kFree) {
     ++shard.keys;
   }

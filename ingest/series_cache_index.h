@@ -24,9 +24,9 @@
 
 namespace halite::ingest {
 
-class KeyIndex {
+class SeriesCacheIndex {
  public:
-  explicit KeyIndex(std::size_t bytes_max) : bytes_max_(bytes_max / kShards) {}
+  explicit SeriesCacheIndex(std::size_t bytes_max) : bytes_max_(bytes_max / kShards) {}
 
   void prefetch(std::uint64_t hash) const {
     if (const Table* const table = shard(hash).table.load(std::memory_order_acquire)) {
@@ -56,7 +56,6 @@ class KeyIndex {
   void insert(std::uint64_t hash, storage::SeriesId id);
 
   [[nodiscard]] std::size_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
-  [[nodiscard]] std::size_t keys() const { return keys_.load(std::memory_order_relaxed); }
 
  private:
   static constexpr std::size_t kShards = 16;
@@ -74,7 +73,6 @@ class KeyIndex {
     [[nodiscard]] std::array<std::size_t, 2> places(std::uint32_t tag) const {
       return {tag >> (32 - size_bits), (tag * 0x9E3779B1U) >> (32 - size_bits)};
     }
-    [[nodiscard]] std::size_t bytes() const { return buckets.size() * sizeof(Bucket); }
 
     const unsigned size_bits;
     std::vector<Bucket> buckets;
@@ -105,14 +103,12 @@ class KeyIndex {
 
   // The slot that has this value, else a free one; null if both buckets are full.
   [[nodiscard]] static std::atomic<std::uint64_t>* slot_for(Table& table, std::uint64_t value);
-  static void insert_into(Table& table, Shard& shard, std::uint64_t hash, storage::SeriesId id);
   // A table with room; the present one if it may not grow, null if there is none.
   Table* table_with_room(Shard& shard);
 
   const std::size_t bytes_max_;  // of a shard
   std::array<Shard, kShards> shards_;
   std::atomic<std::size_t> bytes_{0};
-  std::atomic<std::size_t> keys_{0};
 };
 
 }  // namespace halite::ingest
