@@ -7,7 +7,7 @@
 //        Series and name that its holder finds after the pin was acquired, also if the series is
 //        removed meanwhile. It does not prevent the removal.
 //
-// Order, for everybody who obtains ids:
+// Order, for code that obtains ids:
 //   1. acquire a pin;  2. find ids: intern, select, look up, read a cache;
 //   3. use them, also across suspensions;  4. release the pin.
 // A pin that is acquired after the ids were found keeps nothing.
@@ -15,22 +15,22 @@
 // Order, for the garbage collection, the only one that removes (tsdb/maintenance/series_gc.h):
 //   1. mark series without points as removal candidates; any use ends that;
 //   2. advance(), then wait until released_before() it: the effects of all older holders, for
-//      example points on their way, are visible. Those that are still candidates have no user;
-//   3. remove them: rows first, then from the table. Nobody finds them any more, but holders of
+//      example points on their way, are visible. Series that are still candidates are not in use;
+//   3. remove them: rows first, then from the table. No lookup finds them from now on; holders of
 //      older pins may still use the ids that they have;
 //   4. advance(), wait until released_before(): no holder can have one of the ids;
 //   5. SeriesTable::reclaim(): the slots are free.
 // Names follow the same order (name_gc.h), with advance(false): no id changes its meaning.
 //
-// Who pins:
+// What pins:
 //   - PinnedSeries and its relatives (storage/api/pinned_series.h): what intern(), lookup() and
 //     last() of a point store return. The answer contains the pin.
 //   - RowSelection: queries, estimates and deletes, until the last block is used.
 //   - ingest's IngestBatch: from before the series cache is read until the store has the points.
 //   - CardinalityCounter while it counts; and, for names, whoever calls UidTable::pin(): handlers
 //     and metadata that show them.
-// Who keeps ids without a pin, and why that is right:
-//   - Heads. A series with a point in a head is no candidate after step 1. Log records of a freed
+// What keeps ids without a pin, and why that is safe:
+//   - Heads. A series with a point in a head is not a candidate after step 1. Log records of a freed
 //     id are older than the last flush, and replay does not read them.
 //   - SeriesRegistry's list of series without a row: it is written before step 3.
 //   - ingest's SeriesCache: reader() takes a pin and removes all keys that are older than the

@@ -39,7 +39,7 @@ class SeriesPage {
   [[nodiscard]] const Series& at(SeriesId id) const { return slots_[id % kSlots]; }
   // A slot that no series has, for the caller to fill.
   [[nodiscard]] Series& give(SeriesId id) { return slots_[id % kSlots]; }
-  // Its series was removed, and nobody uses it any more.
+  // Its series was removed, and all older pins are released.
   void free(SeriesId /*id*/) {}
 
  private:

@@ -260,7 +260,7 @@ TEST(SeriesCache, IndexAnswersForKeysWhoseTextsHaveNoRoom) {
   for (storage::SeriesId id = 0; id < kSeries; ++id) {
     EXPECT_EQ(find(cache, key("some.metric", "host=h" + std::to_string(id))), id);
   }
-  // A key that nobody added is not found, although the series exists.
+  // Another spelling of a known series is not found.
   EXPECT_EQ(find(cache, key("some.metric", " host=h7")), std::nullopt);
   cache.clear();
   EXPECT_EQ(find(cache, key("some.metric", "host=h7999")), std::nullopt);
