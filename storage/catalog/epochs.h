@@ -30,8 +30,8 @@
 //   - CardinalityCounter while it counts; and, for names, whoever calls UidTable::pin(): handlers
 //     and metadata that show them.
 // What keeps ids without a pin, and why that is safe:
-//   - Heads. A series with a point in a head is not a candidate after step 1. Log records of a freed
-//     id are older than the last flush, and replay does not read them.
+//   - Heads. A series with a point in a head is not a candidate after step 1. Log records of a
+//     freed id are older than the last flush, and replay does not read them.
 //   - SeriesRegistry's list of series without a row: it is written before step 3.
 //   - ingest's SeriesCache: reader() takes a pin and removes all keys that are older than the
 //     pin's `series_epoch`.
