@@ -11,17 +11,17 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "app/auth_tool.h"
-#include "app/backup_tool.h"
-#include "app/check_tool.h"
 #include "app/compare/compare.h"
-#include "app/hbase_tool.h"
-#include "app/memory_settings.h"
-#include "app/metrics_reference.h"
-#include "app/options.h"
-#include "app/serve.h"
-#include "app/settings_reference.h"
-#include "app/tool_exit.h"
+#include "app/server/metrics_reference.h"
+#include "app/server/serve.h"
+#include "app/settings/memory_settings.h"
+#include "app/settings/options.h"
+#include "app/settings/settings_reference.h"
+#include "app/tools/auth_tool.h"
+#include "app/tools/backup_tool.h"
+#include "app/tools/check_tool.h"
+#include "app/tools/hbase_tool.h"
+#include "app/tools/tool_exit.h"
 #include "app/version.h"
 
 namespace {

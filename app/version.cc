@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "app/options.h"
+#include "app/settings/options.h"
 #include "app/version_text.h"
 
 namespace halite::app {

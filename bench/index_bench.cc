@@ -21,7 +21,7 @@
 #include <malloc.h>
 
 #include "common/check.h"
-#include "ingest/series_cache.h"
+#include "ingest/series_cache/series_cache.h"
 #include "storage/api/point_store.h"
 #include "storage/catalog/filter_series.h"
 #include "storage/catalog/series_table.h"

@@ -17,9 +17,9 @@
 
 #include "common/check.h"
 #include "common/clock.h"
-#include "ingest/put_line.h"
-#include "ingest/sent_point.h"
-#include "ingest/series_cache.h"
+#include "ingest/json/sent_point.h"
+#include "ingest/series_cache/series_cache.h"
+#include "ingest/telnet/put_line.h"
 #include "ingest/writer.h"
 #include "storage/api/point_store.h"
 

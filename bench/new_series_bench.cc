@@ -13,7 +13,7 @@
 #include <prometheus/registry.h>
 
 #include "common/check.h"
-#include "common/run_here.h"
+#include "common/threads/run_here.h"
 #include "storage/backends/rocks/rocks_store.h"
 #include "storage/files/posix_files.h"
 #include "storage/tsdb/engine_store.h"

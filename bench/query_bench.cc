@@ -16,7 +16,7 @@
 #include <fmt/format.h>
 #include <prometheus/registry.h>
 
-#include "common/bytes.h"
+#include "common/bytes/bytes.h"
 #include "common/check.h"
 #include "query/engine/engine.h"
 #include "query/parse/parse_context.h"

@@ -25,7 +25,7 @@
 #include "common/file_stamp.h"
 #include "common/log.h"
 #include "common/result.h"
-#include "common/thread_name.h"
+#include "common/threads/thread_name.h"
 
 namespace halite {
 

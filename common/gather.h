@@ -19,8 +19,8 @@
 #include <boost/asio/detached.hpp>
 #include <boost/asio/this_coro.hpp>
 
-#include "common/completion.h"
-#include "common/task.h"
+#include "common/threads/completion.h"
+#include "common/threads/task.h"
 
 namespace halite {
 

@@ -1,6 +1,6 @@
 #include "common/json_string.h"
 
-#include "common/utf8.h"
+#include "common/bytes/utf8.h"
 
 namespace halite {
 

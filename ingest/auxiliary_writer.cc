@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "ingest/put_json.h"
+#include "ingest/json/put_json.h"
 #include "ingest/put_outcome.h"
 
 namespace halite::ingest {

@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
-#include "common/task.h"
-#include "ingest/refusal.h"
+#include "common/threads/task.h"
+#include "ingest/rules/refusal.h"
 #include "ingest/writer.h"
 #include "ingest/writer_context.h"
 #include "storage/api/point_store.h"

@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "ingest/auxiliary_writer.h"
-#include "ingest/histogram_json.h"
-#include "ingest/histogram_line.h"
+#include "ingest/json/histogram_json.h"
+#include "ingest/telnet/histogram_line.h"
 #include "ingest/writer_impl.h"
 #include "storage/cells/rollups/histogram_cells.h"
 

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "common/task.h"
-#include "ingest/histogram_rules.h"
+#include "common/threads/task.h"
+#include "ingest/rules/histogram_rules.h"
 #include "ingest/writer.h"
 
 namespace halite::storage {

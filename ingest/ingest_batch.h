@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
-#include "ingest/point_rules.h"
-#include "ingest/series_cache.h"
+#include "ingest/rules/point_rules.h"
+#include "ingest/series_cache/series_cache.h"
 #include "storage/api/point_store.h"
 
 namespace halite::ingest {

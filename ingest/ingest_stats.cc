@@ -6,10 +6,10 @@
 #include <prometheus/gauge.h>
 #include <prometheus/registry.h>
 
+#include "common/bytes/utf8.h"
 #include "common/json_string.h"
 #include "common/log.h"
 #include "common/metrics.h"
-#include "common/utf8.h"
 
 namespace halite::ingest {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "common/clock.h"
 #include "ingest/options.h"
-#include "ingest/refusal.h"
+#include "ingest/rules/refusal.h"
 
 namespace prometheus {
 class Counter;

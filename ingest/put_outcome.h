@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/task.h"
+#include "common/threads/task.h"
 #include "ingest/writer.h"
 #include "ingest/writer_context.h"
 

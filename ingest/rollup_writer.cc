@@ -5,8 +5,8 @@
 
 #include "common/check.h"
 #include "ingest/auxiliary_writer.h"
-#include "ingest/rollup_json.h"
-#include "ingest/rollup_line.h"
+#include "ingest/json/rollup_json.h"
+#include "ingest/telnet/rollup_line.h"
 #include "ingest/writer_impl.h"
 #include "storage/cells/rollups/rollup_tables.h"
 

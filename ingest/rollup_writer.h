@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "common/task.h"
-#include "ingest/rollup_rules.h"
+#include "common/threads/task.h"
+#include "ingest/rules/rollup_rules.h"
 #include "ingest/writer.h"
 
 namespace halite::storage {

@@ -4,7 +4,7 @@
 #include <mutex>
 #include <utility>
 
-#include "ingest/json_body_reader.h"
+#include "ingest/json/json_body_reader.h"
 #include "ingest/put_outcome.h"
 #include "ingest/writer_impl.h"
 

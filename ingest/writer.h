@@ -26,8 +26,8 @@
 #include <vector>
 
 #include "common/clock.h"
-#include "common/completion.h"
-#include "common/task.h"
+#include "common/threads/completion.h"
+#include "common/threads/task.h"
 #include "ingest/ingest_stats.h"
 #include "ingest/options.h"
 #include "storage/api/point_store.h"
@@ -42,7 +42,7 @@ namespace halite::ingest {
 struct PutFailure {
   std::string datapoint;  // JSON object: the point as sent, value as text; or "null"
   // OpenTSDB's message, e.g. "Unable to parse value to a number". A lone surrogate in it has the
-  // form of common/utf8.h; JSON shows it as \uD83D.
+  // form of common/bytes/utf8.h; JSON shows it as \uD83D.
   std::string error;
 };
 

@@ -8,13 +8,13 @@
 #include <vector>
 
 #include "common/clock.h"
-#include "common/completion.h"
-#include "common/task.h"
+#include "common/threads/completion.h"
+#include "common/threads/task.h"
 #include "ingest/ingest_batch.h"
 #include "ingest/ingest_stats.h"
 #include "ingest/options.h"
-#include "ingest/point_rules.h"
-#include "ingest/series_cache.h"
+#include "ingest/rules/point_rules.h"
+#include "ingest/series_cache/series_cache.h"
 #include "storage/api/point_store.h"
 
 namespace halite::ingest {

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "ingest/json_body_reader.h"
+#include "ingest/json/json_body_reader.h"
 #include "ingest/writer.h"
 #include "ingest/writer_context.h"
 

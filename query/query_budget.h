@@ -11,7 +11,7 @@
 
 #include "common/clock.h"
 #include "common/result.h"
-#include "common/work_budget.h"
+#include "common/threads/work_budget.h"
 #include "query/answer.h"
 #include "query/limits.h"
 

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "common/log.h"
-#include "web/cors.h"
+#include "web/http/cors.h"
 
 namespace halite::web {
 namespace {

@@ -4,11 +4,11 @@
 #include <utility>
 
 #include "web/access/access_control.h"
-#include "web/byte_budget.h"
+#include "web/connection/tls.h"
+#include "web/http/byte_budget.h"
 #include "web/metrics.h"
 #include "web/options.h"
 #include "web/server.h"
-#include "web/tls.h"
 
 namespace halite::web {
 

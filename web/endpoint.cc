@@ -1,6 +1,6 @@
 #include "web/endpoint.h"
 
-#include "web/error_map.h"
+#include "web/json/error_map.h"
 
 namespace halite::web {
 

@@ -11,10 +11,10 @@
 
 #include "common/result.h"
 #include "web/access/access_control.h"
-#include "web/http_message.h"
+#include "web/http/http_message.h"
+#include "web/http/target.h"
 #include "web/options.h"
 #include "web/server.h"
-#include "web/target.h"
 
 namespace halite::web {
 

@@ -5,10 +5,10 @@
 
 #include <fmt/format.h>
 
-#include "common/ascii.h"
+#include "common/bytes/ascii.h"
 #include "common/json_string.h"
-#include "web/http_message.h"
-#include "web/json_out.h"
+#include "web/http/http_message.h"
+#include "web/json/json_out.h"
 #include "web/query_stats.h"
 
 namespace halite::web {

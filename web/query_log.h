@@ -17,7 +17,7 @@
 
 #include "common/clock.h"
 #include "query/answer.h"
-#include "web/http_message.h"
+#include "web/http/http_message.h"
 
 namespace halite::web {
 

@@ -4,12 +4,12 @@
 
 #include <fmt/format.h>
 
-#include "web/api_method.h"
 #include "web/authorize.h"
-#include "web/cors.h"
-#include "web/error_map.h"
-#include "web/host_check.h"
-#include "web/jsonp.h"
+#include "web/http/api_method.h"
+#include "web/http/cors.h"
+#include "web/http/host_check.h"
+#include "web/http/jsonp.h"
+#include "web/json/error_map.h"
 #include "web/ui_files.h"
 
 namespace halite::web {

@@ -3,9 +3,9 @@
 #include <utility>
 
 #include "query/parse/time.h"
-#include "web/charset.h"
+#include "web/connection/listener.h"
 #include "web/context.h"
-#include "web/listener.h"
+#include "web/http/charset.h"
 
 namespace halite::web {
 

@@ -24,7 +24,7 @@
 
 #include "common/clock.h"
 #include "common/result.h"
-#include "common/task.h"
+#include "common/threads/task.h"
 #include "web/options.h"
 
 namespace prometheus {

@@ -4,8 +4,8 @@
 #include <map>
 #include <tuple>
 
-#include "common/ascii.h"
-#include "web/http_message.h"
+#include "common/bytes/ascii.h"
+#include "web/http/http_message.h"
 
 namespace halite::web {
 

@@ -9,7 +9,7 @@
 #include <boost/asio/ssl/context.hpp>
 
 #include "app/client/server_url.h"
-#include "common/task.h"
+#include "common/threads/task.h"
 
 namespace halite::app {
 

@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "common/java_double.h"
+#include "common/java/java_double.h"
 #include "common/json/json_value.h"
 
 namespace halite::app {

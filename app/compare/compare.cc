@@ -11,7 +11,7 @@
 
 #include "app/compare/compare_queries.h"
 #include "common/gather.h"
-#include "common/run_here.h"
+#include "common/threads/run_here.h"
 
 namespace halite::app {
 

@@ -9,7 +9,7 @@
 
 #include "app/client/http_client.h"
 #include "app/compare/answers.h"
-#include "app/print.h"
+#include "app/tools/print.h"
 #include "common/clock.h"
 
 namespace halite::app {

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <re2/re2.h>
 
-#include "common/ascii.h"
+#include "common/bytes/ascii.h"
 #include "common/json/json_value.h"
 #include "query/parse/parse_context.h"
 #include "query/parse/question_parse.h"

@@ -8,7 +8,7 @@
 
 #include <boost/asio/any_io_executor.hpp>
 
-#include "app/region_compactor_thread.h"
+#include "app/server/region_compactor_thread.h"
 #include "app/stores/point_store_handle.h"
 #include "app/stores/stores.h"
 #include "storage/backends/rocks/rocks_store.h"

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "app/wait_for.h"
+#include "app/server/wait_for.h"
 #include "common/log.h"
 #include "storage/catalog/table_settings.h"
 #include "storage/cells/cell_point_store.h"

@@ -3,10 +3,10 @@
 #include <filesystem>
 #include <utility>
 
-#include "app/missing_names.h"
+#include "app/server/wait_for.h"
 #include "app/stores/backend.h"
 #include "app/stores/cells.h"
-#include "app/wait_for.h"
+#include "app/tools/missing_names.h"
 #include "storage/cells/layouts/cyclic_layout.h"
 #include "storage/files/posix_files.h"
 #include "storage/tsdb/engine_store.h"

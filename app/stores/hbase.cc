@@ -1,10 +1,10 @@
 // Points as cells in HBase, in tables that other processes and OpenTSDB may also write.
 #include <utility>
 
-#include "app/hbase_tables.h"
+#include "app/server/wait_for.h"
 #include "app/stores/backend.h"
 #include "app/stores/cells.h"
-#include "app/wait_for.h"
+#include "app/tools/hbase_tables.h"
 #include "storage/backends/hbase/table/hbase_store.h"
 #include "storage/cells/layouts/cyclic_layout.h"
 

@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "app/hbase_tables.h"
-#include "app/wait_for.h"
+#include "app/server/wait_for.h"
+#include "app/tools/hbase_tables.h"
 #include "storage/catalog/table_settings.h"
 #include "storage/files/posix_files.h"
 

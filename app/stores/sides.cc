@@ -3,9 +3,9 @@
 #include <optional>
 #include <utility>
 
-#include "app/auxiliary_settings.h"
+#include "app/server/wait_for.h"
+#include "app/settings/auxiliary_settings.h"
 #include "app/stores/cells.h"
-#include "app/wait_for.h"
 
 namespace halite::app {
 

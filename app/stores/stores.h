@@ -8,7 +8,7 @@
 
 #include <boost/asio/any_io_executor.hpp>
 
-#include "app/options.h"
+#include "app/settings/options.h"
 #include "common/clock.h"
 #include "storage/api/point_store.h"
 #include "storage/api/slot_status.h"

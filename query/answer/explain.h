@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/task.h"
+#include "common/threads/task.h"
 #include "query/limits.h"
 #include "query/plan/plan.h"
 #include "query/question.h"

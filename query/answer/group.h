@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/bytes.h"
+#include "common/bytes/bytes.h"
 #include "query/answer.h"
 #include "query/operators/merge.h"
 #include "query/plan/plan.h"

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "common/gather.h"
-#include "common/java_double.h"
+#include "common/java/java_double.h"
 #include "query/answer/group.h"
 #include "query/operators/downsample.h"
 #include "storage/cells/layouts/values/simple_histogram.h"

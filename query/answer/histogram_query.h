@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-#include "common/task.h"
+#include "common/threads/task.h"
 #include "query/answer.h"
 #include "query/plan/plan.h"
 #include "query/query_budget.h"

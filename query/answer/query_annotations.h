@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "common/task.h"
+#include "common/threads/task.h"
 #include "query/answer/group.h"
 #include "query/plan/plan.h"
 #include "query/question.h"

@@ -17,7 +17,7 @@
 #include <stop_token>
 
 #include "common/clock.h"
-#include "common/task.h"
+#include "common/threads/task.h"
 #include "query/answer.h"
 #include "query/engine/executors.h"
 #include "query/limits.h"

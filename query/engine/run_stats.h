@@ -8,7 +8,7 @@
 #include <prometheus/histogram.h>
 #include <prometheus/registry.h>
 
-#include "common/gauge_guard.h"
+#include "common/threads/gauge_guard.h"
 #include "query/answer.h"
 
 namespace halite::query {

@@ -25,8 +25,8 @@
 #include <boost/asio/use_awaitable.hpp>
 
 #include "common/clock.h"
-#include "common/semaphore.h"
-#include "common/task.h"
+#include "common/threads/semaphore.h"
+#include "common/threads/task.h"
 #include "query/answer.h"
 #include "query/answer/answer_memory.h"
 #include "query/engine/executors.h"

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "common/task.h"
+#include "common/threads/task.h"
 #include "query/answer.h"
 #include "query/plan/plan.h"
 #include "query/query_budget.h"

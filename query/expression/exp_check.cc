@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "common/ascii.h"
+#include "common/bytes/ascii.h"
 #include "query/expression/parser.h"
 #include "query/parse/aggregator.h"
 #include "query/parse/downsample_spec.h"

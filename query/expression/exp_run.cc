@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "common/memory_reservation.h"
+#include "common/threads/memory_reservation.h"
 #include "query/expression/evaluate.h"
 #include "query/expression/exp_order.h"
 

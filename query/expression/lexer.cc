@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "common/ascii.h"
+#include "common/bytes/ascii.h"
 
 namespace halite::query {
 namespace {

@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "common/ascii.h"
+#include "common/bytes/ascii.h"
 #include "query/expression/lexer.h"
 
 namespace halite::query {

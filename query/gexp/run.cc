@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "common/check.h"
-#include "common/memory_reservation.h"
+#include "common/threads/memory_reservation.h"
 #include "query/gexp/functions.h"
 #include "query/operators/columns.h"
 #include "query/parse/question_parse.h"

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "common/ascii.h"
+#include "common/bytes/ascii.h"
 #include "query/parse/aggregator.h"
 #include "query/parse/text.h"
 #include "query/parse/time.h"

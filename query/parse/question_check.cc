@@ -5,9 +5,9 @@
 
 #include <fmt/format.h>
 
-#include "common/ascii.h"
-#include "common/bytes.h"
-#include "common/java_double.h"
+#include "common/bytes/ascii.h"
+#include "common/bytes/bytes.h"
+#include "common/java/java_double.h"
 #include "query/parse/aggregator.h"
 #include "query/parse/downsample_spec.h"
 #include "query/parse/refuse.h"

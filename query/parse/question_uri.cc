@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "common/ascii.h"
+#include "common/bytes/ascii.h"
 #include "query/parse/filter_text.h"
 #include "query/parse/parse_context.h"
 #include "query/parse/question_check.h"

@@ -13,7 +13,7 @@
 #include <cctz/civil_time.h>
 #include <fmt/format.h>
 
-#include "common/ascii.h"
+#include "common/bytes/ascii.h"
 #include "query/parse/question_parse.h"
 #include "query/parse/text.h"
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "common/clock.h"
-#include "common/task.h"
+#include "common/threads/task.h"
 #include "query/operators/merge.h"
 #include "query/plan/plan.h"
 #include "query/query_budget.h"

@@ -12,7 +12,7 @@
 
 #include <boost/container/deque.hpp>
 
-#include "common/bytes.h"
+#include "common/bytes/bytes.h"
 #include "common/clock.h"
 #include "query/operators/merge.h"
 #include "query/operators/pipeline.h"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "common/bytes.h"
+#include "common/bytes/bytes.h"
 #include "common/clock.h"
 
 namespace halite::storage {

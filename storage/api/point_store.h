@@ -22,11 +22,11 @@
 #include <string_view>
 #include <vector>
 
-#include "common/bytes.h"
+#include "common/bytes/bytes.h"
 #include "common/clock.h"
-#include "common/completion.h"
 #include "common/data_point.h"
-#include "common/task.h"
+#include "common/threads/completion.h"
+#include "common/threads/task.h"
 #include "storage/api/pinned_series.h"
 #include "storage/api/read_context.h"
 #include "storage/api/scan.h"

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "common/work_budget.h"
+#include "common/threads/work_budget.h"
 
 namespace halite::storage {
 

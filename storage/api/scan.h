@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "common/bytes.h"
+#include "common/bytes/bytes.h"
 #include "common/clock.h"
-#include "common/task.h"
+#include "common/threads/task.h"
 #include "storage/api/cells.h"
 
 namespace halite::storage {

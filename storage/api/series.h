@@ -17,7 +17,7 @@
 #include <iterator>
 #include <string_view>
 
-#include "common/bytes.h"
+#include "common/bytes/bytes.h"
 
 namespace halite::storage {
 

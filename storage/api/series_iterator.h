@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "common/bytes.h"
-#include "common/task.h"
+#include "common/bytes/bytes.h"
+#include "common/threads/task.h"
 
 namespace halite::storage {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "common/bytes.h"
+#include "common/bytes/bytes.h"
 
 namespace halite::storage {
 

@@ -22,9 +22,9 @@
 #include <string>
 #include <vector>
 
-#include "common/bytes.h"
+#include "common/bytes/bytes.h"
 #include "common/clock.h"
-#include "common/task.h"
+#include "common/threads/task.h"
 #include "storage/api/cells.h"
 #include "storage/api/read_context.h"
 #include "storage/api/scan.h"

@@ -20,8 +20,8 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 
 #include "common/clock.h"
-#include "common/completion.h"
-#include "common/task.h"
+#include "common/threads/completion.h"
+#include "common/threads/task.h"
 #include "storage/catalog/series_registry.h"
 #include "storage/cells/layouts/row_layout.h"
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "common/result.h"
-#include "common/work_budget.h"
+#include "common/threads/work_budget.h"
 #include "storage/catalog/series_table.h"
 #include "storage/catalog/tag_key_matcher.h"
 

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "common/java_map.h"
+#include "common/java/java_map.h"
 
 namespace halite::storage {
 namespace {

@@ -16,7 +16,7 @@
 
 #include <boost/unordered/unordered_flat_map.hpp>
 
-#include "common/completion.h"
+#include "common/threads/completion.h"
 #include "storage/api/point_store.h"
 #include "storage/api/sharding.h"
 #include "storage/catalog/names/uid_table.h"

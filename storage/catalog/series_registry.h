@@ -15,7 +15,7 @@
 #include <span>
 #include <vector>
 
-#include "common/write_behind_queue.h"
+#include "common/threads/write_behind_queue.h"
 #include "storage/api/point_store.h"
 #include "storage/api/sharding.h"
 #include "storage/catalog/interning.h"

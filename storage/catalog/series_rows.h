@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "common/bytes.h"
-#include "common/task.h"
+#include "common/bytes/bytes.h"
+#include "common/threads/task.h"
 #include "storage/api/wide_column.h"
 
 namespace halite::storage {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "common/task.h"
+#include "common/threads/task.h"
 #include "storage/api/wide_column.h"
 #include "storage/catalog/names/name_bytes.h"
 #include "storage/cells/layouts/table_parameters.h"

@@ -22,7 +22,7 @@
 #include <boost/asio/any_io_executor.hpp>
 
 #include "common/clock.h"
-#include "common/semaphore.h"
+#include "common/threads/semaphore.h"
 #include "storage/api/point_store.h"
 #include "storage/api/wide_column.h"
 #include "storage/catalog/series_table.h"

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "common/bytes.h"
+#include "common/bytes/bytes.h"
 #include "common/clock.h"
 #include "storage/catalog/selection.h"
 #include "storage/catalog/series_registry.h"

@@ -11,7 +11,7 @@
 
 #include <boost/unordered/unordered_flat_map.hpp>
 
-#include "common/bytes.h"
+#include "common/bytes/bytes.h"
 #include "storage/api/wide_column.h"
 #include "storage/catalog/selection.h"
 #include "storage/catalog/series_registry.h"

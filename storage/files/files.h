@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "common/bytes.h"
+#include "common/bytes/bytes.h"
 #include "common/clock.h"
 #include "common/result.h"
 

@@ -19,7 +19,7 @@
 #include <boost/asio/any_io_executor.hpp>
 
 #include "common/clock.h"
-#include "common/task.h"
+#include "common/threads/task.h"
 #include "storage/api/wide_column.h"
 #include "storage/catalog/names/uid_table.h"
 #include "storage/meta/objects/annotation_store.h"

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "common/log.h"
-#include "common/offload.h"
+#include "common/threads/offload.h"
 #include "storage/catalog/select_series.h"
 #include "storage/catalog/table_settings.h"
 #include "storage/tsdb/engine_appender.h"

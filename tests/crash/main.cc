@@ -22,8 +22,8 @@
 #include <fmt/format.h>
 #include <pthread.h>
 
-#include "app/options.h"
-#include "app/serve.h"
+#include "app/server/serve.h"
+#include "app/settings/options.h"
 #include "tests/support/faulty_files.h"
 #include "tests/support/real_disk.h"
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "common/base64.h"
+#include "common/bytes/base64.h"
 #include "common/check.h"
 #include "web/access/accounts.h"
 #include "web/access/authorization.h"

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "common/bytes/crc32c.h"
 #include "common/check.h"
-#include "common/crc32c.h"
 #include "storage/tsdb/chunk/chunk.h"
 #include "storage/tsdb/chunk/summary.h"
 

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "common/check.h"
-#include "ingest/histogram_json.h"
-#include "ingest/histogram_line.h"
+#include "ingest/json/histogram_json.h"
+#include "ingest/telnet/histogram_line.h"
 
 namespace halite::ingest {
 namespace {

@@ -6,14 +6,14 @@
 #include <string>
 #include <vector>
 
+#include "common/bytes/utf8.h"
 #include "common/check.h"
-#include "common/utf8.h"
-#include "web/charset.h"
-#include "web/content_coding.h"
 #include "web/handlers/lookup_query.h"
-#include "web/http_parser.h"
-#include "web/json_in.h"
-#include "web/target.h"
+#include "web/http/charset.h"
+#include "web/http/content_coding.h"
+#include "web/http/http_parser.h"
+#include "web/http/target.h"
+#include "web/json/json_in.h"
 
 namespace halite {
 namespace {

@@ -8,10 +8,10 @@
 
 #include <boost/json.hpp>
 
+#include "common/bytes/utf8.h"
 #include "common/check.h"
-#include "common/utf8.h"
-#include "ingest/put_json.h"
-#include "ingest/sent_point.h"
+#include "ingest/json/put_json.h"
+#include "ingest/json/sent_point.h"
 #include "tests/unit/ingest/writer_fixture.h"
 
 namespace halite::ingest {

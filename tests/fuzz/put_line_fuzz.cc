@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "common/check.h"
-#include "ingest/put_line.h"
+#include "ingest/telnet/put_line.h"
 #include "tests/unit/ingest/writer_fixture.h"
 
 namespace halite::ingest {

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "common/check.h"
-#include "ingest/rollup_json.h"
-#include "ingest/rollup_line.h"
+#include "ingest/json/rollup_json.h"
+#include "ingest/telnet/rollup_line.h"
 
 namespace halite::ingest {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "common/check.h"
-#include "web/line_splitter.h"
+#include "web/telnet/line_splitter.h"
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "common/bytes.h"
+#include "common/bytes/bytes.h"
 #include "common/check.h"
 
 namespace halite::test {

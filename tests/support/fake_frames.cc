@@ -2,8 +2,8 @@
 
 #include <cstdint>
 
+#include "common/bytes/varint.h"
 #include "common/check.h"
-#include "common/varint.h"
 #include "storage/backends/hbase/proto/rpc.pb.h"
 
 namespace halite::test {

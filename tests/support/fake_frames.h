@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "common/bytes.h"
+#include "common/bytes/bytes.h"
 #include "tests/support/fake_answer.h"
 
 namespace halite::test {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "common/bytes.h"
+#include "common/bytes/bytes.h"
 #include "storage/backends/hbase/proto/client.pb.h"
 #include "tests/support/fake_hbase_data.h"
 

@@ -1,7 +1,7 @@
 // HBase's filters of rows by their keys, as region servers apply them.
 #pragma once
 
-#include "common/bytes.h"
+#include "common/bytes/bytes.h"
 #include "storage/backends/hbase/proto/client.pb.h"
 
 namespace halite::test {

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/bytes.h"
+#include "common/bytes/bytes.h"
 
 namespace halite::test {
 

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/task.h"
+#include "common/threads/task.h"
 
 namespace halite::test {
 

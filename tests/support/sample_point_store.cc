@@ -5,7 +5,7 @@
 #include <random>
 #include <utility>
 
-#include "common/bytes.h"
+#include "common/bytes/bytes.h"
 #include "common/check.h"
 
 namespace halite::test {

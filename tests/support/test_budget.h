@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "common/work_budget.h"
+#include "common/threads/work_budget.h"
 
 namespace halite::test {
 

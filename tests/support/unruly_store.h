@@ -17,7 +17,7 @@
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
-#include "common/completion.h"
+#include "common/threads/completion.h"
 #include "storage/api/wide_column.h"
 
 namespace halite::test {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "common/bytes.h"
+#include "common/bytes/bytes.h"
 
 namespace halite::storage::bytes_text {
 

@@ -10,7 +10,7 @@
 #include <zlib.h>
 
 #include "common/check.h"
-#include "web/content_coding.h"
+#include "web/http/content_coding.h"
 
 namespace halite::test {
 

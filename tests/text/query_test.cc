@@ -30,7 +30,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "common/java_double.h"
+#include "common/java/java_double.h"
 #include "query/parse/question_parse.h"
 #include "query/parse/time.h"
 #include "tests/support/query_world.h"

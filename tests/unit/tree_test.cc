@@ -344,21 +344,21 @@ TEST(Tree, EverySourceIsBuilt) {
 }
 
 TEST(Tree, WrongArrowsAreSeen) {
-  EXPECT_TRUE(complaint("common/bytes.cc", "storage/api/wide_column.h"));
+  EXPECT_TRUE(complaint("common/bytes/bytes.cc", "storage/api/wide_column.h"));
   EXPECT_TRUE(complaint("storage/backends/rocks/rocks_store.cc", "ingest/writer.h"));
   EXPECT_TRUE(complaint("ingest/writer.cc", "query/engine/engine.h"));
   EXPECT_TRUE(complaint("query/engine/engine.cc", "ingest/writer.h"));
   EXPECT_TRUE(complaint("query/engine/engine.cc", "web/router.h"));
-  EXPECT_TRUE(complaint("web/listener.cc", "app/serve.h"));
-  EXPECT_TRUE(complaint("web/listener.cc", "storage/backends/rocks/rocks_store.h"));
+  EXPECT_TRUE(complaint("web/connection/listener.cc", "app/server/serve.h"));
+  EXPECT_TRUE(complaint("web/connection/listener.cc", "storage/backends/rocks/rocks_store.h"));
   EXPECT_TRUE(complaint("query/scan/fetch.cc", "storage/cells/cell_point_store.h"));
   EXPECT_TRUE(complaint("query/scan/fetch.cc", "storage/tsdb/engine_store.h"));
   EXPECT_TRUE(complaint("query/scan/fetch.cc", "engine.h"));
-  EXPECT_TRUE(complaint("app/serve.cc", "tests/support/fake.h"));
+  EXPECT_TRUE(complaint("app/server/serve.cc", "tests/support/fake.h"));
 
   EXPECT_FALSE(complaint("web/handlers/put.cc", "ingest/writer.h"));
   EXPECT_FALSE(complaint("storage/cells/cell_point_store.cc", "storage/cells/cell_point_store.h"));
-  EXPECT_FALSE(complaint("app/serve.cc", "storage/backends/rocks/rocks_store.h"));
+  EXPECT_FALSE(complaint("app/server/serve.cc", "storage/backends/rocks/rocks_store.h"));
   EXPECT_FALSE(complaint("tests/unit/web/put_test.cc", "storage/backends/memory/memory_store.h"));
 }
 
@@ -372,12 +372,13 @@ TEST(Tree, UnusedNamesAreSeen) {
 
 TEST(Tree, IncludeLinesAreRead) {
   std::istringstream text(
-      "#include \"common/bytes.h\"\n"
+      "#include \"common/bytes/bytes.h\"\n"
       "#  include <query/engine/engine.h>\n"
       "#include <vector>\n"
       "// #include \"app/no.h\"\n"
       "#pragma once\n");
-  EXPECT_THAT(own_includes(text), testing::ElementsAre("common/bytes.h", "query/engine/engine.h"));
+  EXPECT_THAT(own_includes(text),
+              testing::ElementsAre("common/bytes/bytes.h", "query/engine/engine.h"));
 }
 
 }  // namespace

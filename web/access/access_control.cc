@@ -16,7 +16,7 @@
 #include "common/file_reloader.h"
 #include "common/log.h"
 #include "common/metrics.h"
-#include "common/offload.h"
+#include "common/threads/offload.h"
 #include "web/access/failure_count.h"
 
 namespace halite::web {

@@ -17,7 +17,7 @@
 #include <prometheus/registry.h>
 
 #include "common/clock.h"
-#include "common/task.h"
+#include "common/threads/task.h"
 #include "web/access/accounts.h"
 #include "web/access/authorization.h"
 #include "web/access/options.h"

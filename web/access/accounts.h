@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/config_file.h"
+#include "common/config/config_file.h"
 #include "common/result.h"
 #include "web/access/role.h"
 #include "web/access/secret.h"

@@ -4,7 +4,7 @@
 
 #include <boost/algorithm/string/predicate.hpp>
 
-#include "common/base64.h"
+#include "common/bytes/base64.h"
 #include "web/access/secret.h"
 
 namespace halite::web {

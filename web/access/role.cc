@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "common/ascii.h"
+#include "common/bytes/ascii.h"
 
 namespace halite::web {
 namespace {

@@ -9,7 +9,7 @@
 #include <openssl/rand.h>
 #include <openssl/sha.h>
 
-#include "common/base64.h"
+#include "common/bytes/base64.h"
 
 namespace halite::web {
 namespace {

@@ -13,8 +13,8 @@
 // Errors      404 no such page; 501 not available here; 503 with the reason while it is not
 //             possible
 #include "storage/api/point_store.h"
-#include "web/api_method.h"
 #include "web/handlers/handlers.h"
+#include "web/http/api_method.h"
 
 namespace halite::web {
 namespace {

@@ -12,12 +12,12 @@
 // Errors      400 no start time, or one outside the range of rows; invalid JSON, hexadecimal or
 //             time (500 with --opentsdb-conf)
 // annotation_bulk.cc serves the paths /api/annotation/..bulk.
-#include "common/ascii.h"
+#include "common/bytes/ascii.h"
 #include "storage/meta/metadata.h"
-#include "web/api_method.h"
 #include "web/handlers/annotation_request.h"
 #include "web/handlers/handlers.h"
 #include "web/handlers/meta_answers.h"
+#include "web/http/api_method.h"
 
 namespace halite::web {
 

@@ -13,17 +13,17 @@
 #include <boost/json.hpp>
 #include <fmt/format.h>
 
-#include "common/ascii.h"
+#include "common/bytes/ascii.h"
 #include "common/gather.h"
 #include "common/json_list.h"
 #include "common/json_string.h"
 #include "query/parse/text.h"
 #include "query/parse/time.h"
 #include "storage/meta/metadata.h"
-#include "web/api_method.h"
 #include "web/handlers/annotation_request.h"
 #include "web/handlers/handlers.h"
 #include "web/handlers/meta_answers.h"
+#include "web/http/api_method.h"
 
 namespace halite::web {
 

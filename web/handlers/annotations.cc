@@ -7,10 +7,10 @@
 //             --opentsdb-conf)
 // Other methods behave as in /api/annotation.
 #include "storage/meta/metadata.h"
-#include "web/api_method.h"
 #include "web/handlers/annotation_request.h"
 #include "web/handlers/handlers.h"
 #include "web/handlers/meta_answers.h"
+#include "web/http/api_method.h"
 
 namespace halite::web {
 

@@ -4,7 +4,7 @@
 // Answer      200 {"tsd.mode":"rw",..} with every value as text, secrets masked;
 //             200 {"literal_or":{"examples":"..","description":".."},..}
 // Errors      none
-#include "common/ascii.h"
+#include "common/bytes/ascii.h"
 #include "common/json_string.h"
 #include "web/filter_texts.h"
 #include "web/handlers/handlers.h"

@@ -3,8 +3,8 @@
 // Parameters  none
 // Answer      200 {"status":"200","message":"Caches dropped"}
 // Errors      none
-#include "web/drop_caches.h"
 #include "web/handlers/handlers.h"
+#include "web/telnet/drop_caches.h"
 
 namespace halite::web {
 

@@ -17,9 +17,9 @@
 
 #include <fmt/format.h>
 
-#include "common/ascii.h"
-#include "common/java_double.h"
-#include "common/java_map.h"
+#include "common/bytes/ascii.h"
+#include "common/java/java_double.h"
+#include "common/java/java_map.h"
 #include "common/json_string.h"
 #include "common/units.h"
 #include "query/answer.h"

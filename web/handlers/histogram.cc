@@ -7,9 +7,9 @@
 // Answer      as /api/put
 // Errors      as /api/put; 503 histograms are off, for any method
 #include "ingest/histogram_writer.h"
-#include "web/api_method.h"
 #include "web/handlers/handlers.h"
 #include "web/handlers/put_answer.h"
+#include "web/http/api_method.h"
 
 namespace halite::web {
 

@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 
 #include "common/json_string.h"
-#include "web/api_method.h"
 #include "web/handlers/handlers.h"
+#include "web/http/api_method.h"
 
 namespace halite::web {
 

@@ -4,7 +4,7 @@
 #include <charconv>
 #include <map>
 
-#include "web/json_in.h"
+#include "web/json/json_in.h"
 
 namespace halite::web {
 

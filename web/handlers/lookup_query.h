@@ -9,7 +9,7 @@
 
 #include "common/result.h"
 #include "storage/api/point_store.h"
-#include "web/target.h"
+#include "web/http/target.h"
 
 namespace halite::web {
 

@@ -3,9 +3,9 @@
 // Parameters  none
 // Answer      200 the file, gzipped if the client accepts that; 304 if the client's copy is current
 // Errors      404 no such file; 400 a path with ".."
-#include "web/content_coding.h"
-#include "web/error_map.h"
 #include "web/handlers/handlers.h"
+#include "web/http/content_coding.h"
+#include "web/json/error_map.h"
 #include "web/ui_files.h"
 
 namespace halite::web {

@@ -12,7 +12,7 @@
 #include "common/json_list.h"
 #include "common/json_string.h"
 #include "common/log.h"
-#include "web/error_map.h"
+#include "web/json/error_map.h"
 
 namespace halite::web {
 namespace {

@@ -20,18 +20,18 @@
 
 #include <fmt/format.h>
 
-#include "common/ascii.h"
+#include "common/bytes/ascii.h"
 #include "query/answer.h"
 #include "query/engine/engine.h"
 #include "query/limits.h"
 #include "query/parse/parse_context.h"
 #include "query/parse/question_parse.h"
-#include "web/api_method.h"
 #include "web/authorize.h"
-#include "web/error_map.h"
 #include "web/handlers/handlers.h"
 #include "web/handlers/query_errors.h"
-#include "web/json_out.h"
+#include "web/http/api_method.h"
+#include "web/json/error_map.h"
+#include "web/json/json_out.h"
 #include "web/metrics.h"
 
 namespace halite::web {

@@ -15,10 +15,10 @@
 #include "query/limits.h"
 #include "query/parse/parse_context.h"
 #include "query/query_budget.h"
-#include "web/error_map.h"
-#include "web/exp_out.h"
 #include "web/handlers/handlers.h"
 #include "web/handlers/query_errors.h"
+#include "web/json/error_map.h"
+#include "web/json/exp_out.h"
 
 namespace halite::web {
 

@@ -26,7 +26,7 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <fmt/format.h>
 
-#include "common/java_double.h"
+#include "common/java/java_double.h"
 #include "common/json_string.h"
 #include "common/units.h"
 #include "query/engine/engine.h"
@@ -34,7 +34,7 @@
 #include "storage/api/point_store.h"
 #include "web/handlers/handlers.h"
 #include "web/handlers/query_errors.h"
-#include "web/json_in.h"
+#include "web/json/json_in.h"
 
 namespace halite::web {
 

@@ -23,19 +23,19 @@
 
 #include <fmt/format.h>
 
-#include "common/ascii.h"
+#include "common/bytes/ascii.h"
 #include "common/json_list.h"
 #include "common/json_string.h"
 #include "query/engine/engine.h"
 #include "query/limits.h"
 #include "query/query_budget.h"
 #include "storage/api/point_store.h"
-#include "web/api_method.h"
 #include "web/handlers/active_names.h"
 #include "web/handlers/handlers.h"
 #include "web/handlers/lookup_query.h"
 #include "web/handlers/meta_answers.h"
-#include "web/json_in.h"
+#include "web/http/api_method.h"
+#include "web/json/json_in.h"
 
 namespace halite::web {
 

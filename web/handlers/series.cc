@@ -28,7 +28,7 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <fmt/format.h>
 
-#include "common/ascii.h"
+#include "common/bytes/ascii.h"
 #include "common/json_list.h"
 #include "common/json_string.h"
 #include "query/engine/engine.h"
@@ -36,8 +36,8 @@
 #include "query/query_budget.h"
 #include "storage/api/point_store.h"
 #include "storage/catalog/cardinality.h"
-#include "web/api_method.h"
 #include "web/handlers/handlers.h"
+#include "web/http/api_method.h"
 #include "web/tag_cardinality.h"
 
 namespace halite::web {

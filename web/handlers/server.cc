@@ -25,8 +25,8 @@
 #include "common/json_string.h"
 #include "ingest/writer.h"
 #include "storage/api/slot_status.h"
-#include "web/api_method.h"
 #include "web/handlers/handlers.h"
+#include "web/http/api_method.h"
 #include "web/metrics.h"
 
 namespace halite::web {

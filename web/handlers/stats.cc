@@ -10,7 +10,7 @@
 
 #include <optional>
 
-#include "common/ascii.h"
+#include "common/bytes/ascii.h"
 #include "web/handlers/handlers.h"
 #include "web/metrics.h"
 #include "web/process_pages.h"

@@ -21,7 +21,7 @@
 #include "storage/api/point_store.h"
 #include "web/handlers/active_names.h"
 #include "web/handlers/handlers.h"
-#include "web/json_in.h"
+#include "web/json/json_in.h"
 
 namespace halite::web {
 

@@ -11,12 +11,12 @@
 //             204
 // Errors      400 no name, no such id, another method; 404 no such tree
 // /api/tree/branch, rule, rules, test, collisions and notmatched have their own files.
-#include "common/ascii.h"
+#include "common/bytes/ascii.h"
 #include "storage/meta/metadata.h"
-#include "web/api_method.h"
 #include "web/handlers/handlers.h"
 #include "web/handlers/meta_answers.h"
 #include "web/handlers/tree_request.h"
+#include "web/http/api_method.h"
 
 namespace halite::web {
 

@@ -18,10 +18,10 @@
 #include <fmt/format.h>
 
 #include "storage/meta/metadata.h"
-#include "web/api_method.h"
 #include "web/handlers/handlers.h"
 #include "web/handlers/meta_answers.h"
 #include "web/handlers/uid_names.h"
+#include "web/http/api_method.h"
 
 namespace halite::web {
 

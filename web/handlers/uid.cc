@@ -3,7 +3,7 @@
 // Pages       assign (uid_assign.cc), rename (uid_rename.cc), uidmeta (uid_meta.cc), tsmeta
 //             (ts_meta.cc). These files describe parameters, answers and errors
 // Errors      501 any other page, or none
-#include "common/ascii.h"
+#include "common/bytes/ascii.h"
 #include "web/handlers/handlers.h"
 
 namespace halite::web {

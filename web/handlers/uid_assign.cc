@@ -16,10 +16,10 @@
 #include "ingest/writer.h"
 #include "query/parse/text.h"
 #include "storage/meta/metadata.h"
-#include "web/api_method.h"
 #include "web/handlers/handlers.h"
 #include "web/handlers/meta_answers.h"
 #include "web/handlers/uid_names.h"
+#include "web/http/api_method.h"
 
 namespace halite::web {
 

@@ -11,9 +11,9 @@
 #include <fmt/format.h>
 
 #include "storage/meta/metadata.h"
-#include "web/api_method.h"
 #include "web/handlers/handlers.h"
 #include "web/handlers/meta_answers.h"
+#include "web/http/api_method.h"
 
 namespace halite::web {
 

@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "common/ascii.h"
+#include "common/bytes/ascii.h"
 #include "query/parse/text.h"
-#include "web/http_message.h"
+#include "web/http/http_message.h"
 
 namespace halite::web {
 

@@ -10,15 +10,15 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "common/java_map.h"
+#include "common/java/java_map.h"
 #include "common/json_string.h"
 #include "ingest/writer.h"
 #include "storage/catalog/names/name_kind.h"
 #include "storage/meta/metadata.h"
-#include "web/api_method.h"
 #include "web/handlers/handlers.h"
 #include "web/handlers/meta_answers.h"
 #include "web/handlers/uid_names.h"
+#include "web/http/api_method.h"
 
 namespace halite::web {
 

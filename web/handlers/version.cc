@@ -9,7 +9,7 @@
 
 #include "common/json_string.h"
 #include "web/handlers/handlers.h"
-#include "web/telnet_commands.h"
+#include "web/telnet/telnet_commands.h"
 
 namespace halite::web {
 

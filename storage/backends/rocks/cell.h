@@ -13,7 +13,7 @@
 #include <rocksdb/compaction_filter.h>
 #include <rocksdb/merge_operator.h>
 
-#include "common/bytes.h"
+#include "common/bytes/bytes.h"
 #include "common/clock.h"
 #include "common/result.h"
 

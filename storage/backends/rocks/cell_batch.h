@@ -8,7 +8,7 @@
 #include <rocksdb/db.h>
 #include <rocksdb/write_batch.h>
 
-#include "common/bytes.h"
+#include "common/bytes/bytes.h"
 #include "storage/api/wide_column.h"
 #include "storage/backends/rocks/database.h"
 #include "storage/backends/shared/hybrid_clock.h"

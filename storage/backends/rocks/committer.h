@@ -22,9 +22,9 @@
 
 #include <prometheus/registry.h>
 
-#include "common/completion.h"
-#include "common/semaphore.h"
-#include "common/task.h"
+#include "common/threads/completion.h"
+#include "common/threads/semaphore.h"
+#include "common/threads/task.h"
 #include "storage/backends/rocks/cell_batch.h"
 #include "storage/backends/rocks/commit_stats.h"
 #include "storage/backends/rocks/database.h"

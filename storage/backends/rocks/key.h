@@ -12,7 +12,7 @@
 
 #include <rocksdb/slice_transform.h>
 
-#include "common/bytes.h"
+#include "common/bytes/bytes.h"
 #include "common/result.h"
 
 namespace halite::storage::rocks {

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "common/check.h"
-#include "common/offload.h"
+#include "common/threads/offload.h"
 #include "storage/backends/rocks/rocks_context.h"
 #include "storage/backends/rocks/table.h"
 

@@ -17,7 +17,7 @@
 #include <prometheus/registry.h>
 
 #include "common/clock.h"
-#include "common/completion.h"
+#include "common/threads/completion.h"
 #include "storage/api/wide_column.h"
 #include "storage/backends/rocks/files/live_files.h"
 #include "storage/backends/rocks/options.h"

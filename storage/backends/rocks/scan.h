@@ -16,7 +16,7 @@
 
 #include <rocksdb/db.h>
 
-#include "common/bytes.h"
+#include "common/bytes/bytes.h"
 #include "common/clock.h"
 #include "common/result.h"
 #include "storage/api/wide_column.h"

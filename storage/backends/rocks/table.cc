@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "common/offload.h"
+#include "common/threads/offload.h"
 #include "storage/backends/rocks/estimate.h"
 #include "storage/backends/rocks/files/status.h"
 #include "storage/backends/rocks/key.h"

@@ -28,7 +28,7 @@
 #include <boost/unordered/unordered_flat_set.hpp>
 #include <roaring/roaring.hh>
 
-#include "common/bytes.h"
+#include "common/bytes/bytes.h"
 #include "storage/api/series.h"
 #include "storage/catalog/index/posting_list.h"
 

@@ -23,10 +23,10 @@
 #include <utility>
 #include <vector>
 
-#include "common/completion.h"
-#include "common/semaphore.h"
-#include "common/task.h"
-#include "common/write_behind_queue.h"
+#include "common/threads/completion.h"
+#include "common/threads/semaphore.h"
+#include "common/threads/task.h"
+#include "common/threads/write_behind_queue.h"
 #include "storage/catalog/names/name_log.h"
 #include "storage/catalog/names/uid_assigner.h"
 #include "storage/catalog/names/uid_cache.h"

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "common/utf8.h"
+#include "common/bytes/utf8.h"
 
 namespace halite::storage {
 namespace {

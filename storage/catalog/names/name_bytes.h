@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/bytes.h"
+#include "common/bytes/bytes.h"
 #include "storage/api/wide_column.h"
 
 namespace halite::storage {

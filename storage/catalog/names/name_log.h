@@ -6,7 +6,7 @@
 #include <span>
 #include <string_view>
 
-#include "common/task.h"
+#include "common/threads/task.h"
 #include "storage/api/point_store.h"
 
 namespace halite::storage {

@@ -11,7 +11,7 @@
 
 #include <cstdint>
 
-#include "common/bytes.h"
+#include "common/bytes/bytes.h"
 #include "common/result.h"
 #include "storage/cells/layouts/opentsdb_layout.h"
 

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "common/bytes.h"
+#include "common/bytes/bytes.h"
 #include "common/result.h"
 #include "storage/api/cells.h"
 

@@ -13,7 +13,7 @@
 #include <span>
 #include <vector>
 
-#include "common/bytes.h"
+#include "common/bytes/bytes.h"
 #include "common/clock.h"
 #include "common/data_point.h"
 #include "common/result.h"

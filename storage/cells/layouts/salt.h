@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "common/bytes.h"
+#include "common/bytes/bytes.h"
 
 namespace halite::storage {
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "common/bytes.h"
+#include "common/bytes/bytes.h"
 #include "common/result.h"
 #include "storage/cells/layouts/row_layout.h"
 

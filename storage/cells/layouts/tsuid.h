@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "common/bytes.h"
+#include "common/bytes/bytes.h"
 #include "common/result.h"
 #include "storage/cells/layouts/row_layout.h"
 

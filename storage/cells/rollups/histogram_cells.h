@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "common/clock.h"
-#include "common/task.h"
+#include "common/threads/task.h"
 #include "storage/api/point_store.h"
 #include "storage/api/wide_column.h"
 #include "storage/catalog/series_registry.h"

@@ -16,7 +16,7 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 
 #include "common/clock.h"
-#include "common/task.h"
+#include "common/threads/task.h"
 
 namespace halite::storage {
 

@@ -8,7 +8,7 @@
 #include <boost/json/value.hpp>
 #include <fmt/format.h>
 
-#include "common/ascii.h"
+#include "common/bytes/ascii.h"
 #include "common/check.h"
 #include "common/json/json_value.h"
 

@@ -15,7 +15,7 @@
 
 #include <boost/json/object.hpp>
 
-#include "common/bytes.h"
+#include "common/bytes/bytes.h"
 #include "common/clock.h"
 #include "common/result.h"
 #include "storage/meta/objects/json_fields.h"

@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "common/clock.h"
-#include "common/task.h"
+#include "common/threads/task.h"
 #include "storage/api/series_iterator.h"
 #include "storage/api/wide_column.h"
 #include "storage/cells/layouts/opentsdb_layout.h"

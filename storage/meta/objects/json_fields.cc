@@ -7,9 +7,9 @@
 #include <boost/json.hpp>
 #include <fmt/format.h>
 
-#include "common/ascii.h"
-#include "common/java_double.h"
-#include "common/java_map.h"
+#include "common/bytes/ascii.h"
+#include "common/java/java_double.h"
+#include "common/java/java_map.h"
 #include "common/json/json_value.h"
 #include "common/json_string.h"
 

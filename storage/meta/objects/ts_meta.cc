@@ -6,7 +6,7 @@
 #include <boost/json.hpp>
 #include <fmt/format.h>
 
-#include "common/java_double.h"
+#include "common/java/java_double.h"
 #include "common/json_string.h"
 #include "storage/meta/objects/text_fields.h"
 

@@ -16,8 +16,8 @@
 #include <string>
 #include <vector>
 
-#include "common/bytes.h"
-#include "common/task.h"
+#include "common/bytes/bytes.h"
+#include "common/threads/task.h"
 #include "storage/api/series_iterator.h"
 #include "storage/api/wide_column.h"
 #include "storage/cells/layouts/tsuid.h"

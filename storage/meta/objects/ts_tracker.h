@@ -30,8 +30,8 @@
 #include <boost/asio/strand.hpp>
 
 #include "common/clock.h"
-#include "common/completion.h"
-#include "common/task.h"
+#include "common/threads/completion.h"
+#include "common/threads/task.h"
 #include "storage/api/point_store.h"
 #include "storage/meta/objects/ts_meta_store.h"
 #include "storage/meta/objects/uid_meta.h"

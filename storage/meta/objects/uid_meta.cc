@@ -6,7 +6,7 @@
 #include <boost/json.hpp>
 #include <fmt/format.h>
 
-#include "common/ascii.h"
+#include "common/bytes/ascii.h"
 #include "common/json_string.h"
 #include "storage/catalog/names/name_kind.h"
 #include "storage/meta/objects/merge_put.h"

@@ -19,8 +19,8 @@
 
 #include <boost/json/object.hpp>
 
-#include "common/bytes.h"
-#include "common/task.h"
+#include "common/bytes/bytes.h"
+#include "common/threads/task.h"
 #include "storage/api/wide_column.h"
 #include "storage/catalog/names/uid_table.h"
 #include "storage/meta/objects/json_fields.h"

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 #include <re2/re2.h>
 
-#include "common/ascii.h"
+#include "common/bytes/ascii.h"
 #include "common/json_string.h"
 #include "storage/meta/objects/json_fields.h"
 #include "storage/meta/objects/text_fields.h"

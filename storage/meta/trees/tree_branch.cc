@@ -6,8 +6,8 @@
 #include <boost/json.hpp>
 #include <fmt/format.h>
 
-#include "common/ascii.h"
-#include "common/java_map.h"
+#include "common/bytes/ascii.h"
+#include "common/java/java_map.h"
 #include "common/json_string.h"
 #include "storage/meta/objects/json_fields.h"
 

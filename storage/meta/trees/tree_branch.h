@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/bytes.h"
+#include "common/bytes/bytes.h"
 #include "common/result.h"
 
 namespace halite::storage {

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "common/bytes.h"
+#include "common/bytes/bytes.h"
 #include "common/result.h"
 #include "storage/api/wide_column.h"
 #include "storage/meta/trees/tree.h"

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "common/clock.h"
-#include "common/task.h"
+#include "common/threads/task.h"
 #include "storage/meta/objects/ts_meta_store.h"
 #include "storage/meta/trees/tree_builder.h"
 #include "storage/meta/trees/tree_store.h"

@@ -21,8 +21,8 @@
 #include <string>
 #include <vector>
 
-#include "common/bytes.h"
-#include "common/task.h"
+#include "common/bytes/bytes.h"
+#include "common/threads/task.h"
 #include "storage/api/wide_column.h"
 #include "storage/catalog/names/uid_table.h"
 #include "storage/meta/trees/tree.h"

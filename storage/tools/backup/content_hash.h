@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "common/bytes.h"
+#include "common/bytes/bytes.h"
 
 namespace halite::storage::backup {
 

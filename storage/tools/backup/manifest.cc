@@ -10,7 +10,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
-#include "common/ascii.h"
+#include "common/bytes/ascii.h"
 #include "common/json/json_value.h"
 #include "storage/tools/backup/content_hash.h"
 

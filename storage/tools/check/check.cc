@@ -11,7 +11,7 @@
 #include <prometheus/registry.h>
 
 #include "common/clock.h"
-#include "common/run_here.h"
+#include "common/threads/run_here.h"
 #include "storage/backends/rocks/inspect/manifest_tail.h"
 #include "storage/backends/rocks/rocks_store.h"
 #include "storage/tools/check/chunk_checker.h"

@@ -8,7 +8,7 @@
 #include <prometheus/registry.h>
 
 #include "common/clock.h"
-#include "common/run_here.h"
+#include "common/threads/run_here.h"
 #include "storage/backends/memory/memory_store.h"
 #include "storage/backends/rocks/rocks_store.h"
 #include "storage/catalog/table_settings.h"

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <xxhash.h>
 
-#include "common/run_here.h"
+#include "common/threads/run_here.h"
 #include "storage/catalog/names/uid_assigner.h"
 #include "storage/catalog/series_rows.h"
 #include "storage/catalog/table_settings.h"

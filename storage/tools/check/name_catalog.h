@@ -14,7 +14,7 @@
 
 #include <boost/unordered/unordered_flat_set.hpp>
 
-#include "common/bytes.h"
+#include "common/bytes/bytes.h"
 #include "common/result.h"
 #include "storage/backends/rocks/rocks_store.h"
 #include "storage/catalog/names/uid_table.h"

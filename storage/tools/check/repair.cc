@@ -12,7 +12,7 @@
 #include <rocksdb/env.h>
 
 #include "common/clock.h"
-#include "common/run_here.h"
+#include "common/threads/run_here.h"
 #include "storage/backends/rocks/files/file_system.h"
 #include "storage/backends/rocks/inspect/forget_table.h"
 #include "storage/backends/rocks/inspect/manifest_tail.h"

@@ -9,7 +9,7 @@
 
 #include "common/log.h"
 #include "common/metrics.h"
-#include "common/thread_name.h"
+#include "common/threads/thread_name.h"
 #include "storage/tools/check/chunk_checker.h"
 #include "storage/tools/check/name_catalog.h"
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "common/bytes/crc32c.h"
 #include "common/check.h"
-#include "common/crc32c.h"
 #include "storage/tsdb/chunk/codecs/number.h"
 #include "storage/tsdb/chunk/codecs/times.h"
 #include "storage/tsdb/chunk/codecs/value_column.h"

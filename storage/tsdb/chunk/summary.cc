@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
+#include "common/bytes/crc32c.h"
 #include "common/check.h"
-#include "common/crc32c.h"
 #include "storage/tsdb/chunk/chunk.h"
 #include "storage/tsdb/chunk/codecs/decimal_floats.h"
 #include "storage/tsdb/chunk/codecs/full_doubles.h"

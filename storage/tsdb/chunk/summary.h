@@ -12,7 +12,7 @@
 #include <memory>
 #include <vector>
 
-#include "common/bytes.h"
+#include "common/bytes/bytes.h"
 #include "common/result.h"
 #include "storage/tsdb/chunk/codecs/points.h"
 

@@ -13,7 +13,7 @@
 #include <rocksdb/convenience.h>
 
 #include "common/log.h"
-#include "common/thread_name.h"
+#include "common/threads/thread_name.h"
 #include "storage/backends/rocks/files/status.h"
 
 namespace halite::storage::engine {

@@ -15,7 +15,7 @@
 #include <span>
 #include <vector>
 
-#include "common/bytes.h"
+#include "common/bytes/bytes.h"
 #include "common/result.h"
 #include "storage/tsdb/chunk_db/chunk_views.h"
 #include "storage/tsdb/chunk_db/yield.h"

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <rocksdb/convenience.h>
 
-#include "common/config_value.h"
+#include "common/config/config_value.h"
 #include "common/log.h"
 #include "storage/backends/rocks/files/checkpoint.h"
 #include "storage/backends/rocks/files/file_system.h"

@@ -8,7 +8,7 @@
 #include <memory>
 #include <mutex>
 
-#include "common/bytes.h"
+#include "common/bytes/bytes.h"
 #include "common/result.h"
 #include "storage/tsdb/chunk_db/chunk_snapshot.h"
 #include "storage/tsdb/chunk_db/slot_states.h"

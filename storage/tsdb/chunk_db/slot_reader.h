@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-#include "common/memory_reservation.h"
+#include "common/threads/memory_reservation.h"
 #include "storage/cells/layouts/cyclic_layout.h"
 #include "storage/tsdb/chunk/chunk.h"
 #include "storage/tsdb/chunk/merge.h"

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <rocksdb/write_batch.h>
 
-#include "common/config_value.h"
+#include "common/config/config_value.h"
 #include "common/log.h"
 #include "storage/backends/rocks/files/lasting_write.h"
 #include "storage/backends/rocks/files/status.h"

@@ -14,7 +14,7 @@
 #include <optional>
 #include <vector>
 
-#include "common/bytes.h"
+#include "common/bytes/bytes.h"
 #include "common/result.h"
 #include "storage/tsdb/chunk_db/chunk_tables.h"
 #include "storage/tsdb/chunk_db/tables/chunk_file.h"

@@ -6,8 +6,8 @@
 #include <memory>
 #include <optional>
 
-#include "common/bytes.h"
-#include "common/task.h"
+#include "common/bytes/bytes.h"
+#include "common/threads/task.h"
 #include "storage/api/wide_column.h"
 
 namespace halite::storage::engine {

@@ -8,7 +8,7 @@
 #include <shared_mutex>
 #include <vector>
 
-#include "common/fair_shared_mutex.h"
+#include "common/threads/fair_shared_mutex.h"
 #include "storage/tsdb/core/options.h"
 #include "storage/tsdb/head/head.h"
 #include "storage/tsdb/wal/log.h"

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "common/log.h"
-#include "common/run_here.h"
+#include "common/threads/run_here.h"
 #include "storage/tsdb/core/engine_cell.h"
 
 namespace halite::storage::engine {

@@ -9,7 +9,7 @@
 #include <memory>
 #include <string>
 
-#include "common/task.h"
+#include "common/threads/task.h"
 #include "storage/api/wide_column.h"
 #include "storage/tsdb/chunk_db/slot_states.h"
 

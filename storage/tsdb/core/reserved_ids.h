@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "common/clock.h"
-#include "common/task.h"
+#include "common/threads/task.h"
 #include "storage/api/wide_column.h"
 
 namespace halite::storage::engine {

@@ -21,8 +21,8 @@
 #include <vector>
 
 #include "common/result.h"
-#include "common/semaphore.h"
-#include "common/task.h"
+#include "common/threads/semaphore.h"
+#include "common/threads/task.h"
 #include "storage/api/sharding.h"
 #include "storage/api/wide_column.h"
 #include "storage/cells/layouts/cyclic_layout.h"

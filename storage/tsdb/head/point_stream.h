@@ -20,10 +20,10 @@
 #include <cstdint>
 #include <cstring>
 
+#include "common/bytes/little_endian.h"
+#include "common/bytes/varint.h"
 #include "common/clock.h"
 #include "common/data_point.h"
-#include "common/little_endian.h"
-#include "common/varint.h"
 
 namespace halite::storage {
 

@@ -1,7 +1,7 @@
 // Iterates over series (storage/api/series_iterator.h) on the maintenance thread.
 #pragma once
 
-#include "common/run_here.h"
+#include "common/threads/run_here.h"
 #include "storage/api/series_iterator.h"
 #include "storage/tsdb/chunk_db/yield.h"
 

@@ -10,8 +10,8 @@
 
 #include "common/log.h"
 #include "common/metrics.h"
-#include "common/run_here.h"
-#include "common/thread_name.h"
+#include "common/threads/run_here.h"
+#include "common/threads/thread_name.h"
 #include "storage/tsdb/maintenance/flush.h"
 
 namespace halite::storage::engine {

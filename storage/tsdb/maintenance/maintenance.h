@@ -17,7 +17,7 @@
 
 #include <prometheus/registry.h>
 
-#include "common/completion.h"
+#include "common/threads/completion.h"
 #include "storage/tsdb/chunk_db/yield.h"
 #include "storage/tsdb/core/engine_context.h"
 #include "storage/tsdb/maintenance/cpu_throttle.h"

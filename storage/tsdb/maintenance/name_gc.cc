@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "common/metrics.h"
-#include "common/run_here.h"
+#include "common/threads/run_here.h"
 #include "storage/tsdb/chunk_db/tables/chunk_state.h"
 #include "storage/tsdb/maintenance/for_each_series.h"
 

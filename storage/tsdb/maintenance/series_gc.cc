@@ -9,7 +9,7 @@
 
 #include "common/log.h"
 #include "common/metrics.h"
-#include "common/run_here.h"
+#include "common/threads/run_here.h"
 #include "storage/tsdb/chunk_db/stored_cells.h"
 #include "storage/tsdb/chunk_db/tables/chunk_key.h"
 #include "storage/tsdb/maintenance/for_each_series.h"

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "common/memory_reservation.h"
+#include "common/threads/memory_reservation.h"
 #include "storage/api/read_context.h"
 #include "storage/tsdb/read/active_filter.h"
 #include "storage/tsdb/read/span_totals.h"

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "common/gather.h"
-#include "common/offload.h"
+#include "common/threads/offload.h"
 #include "storage/catalog/select_series.h"
 #include "storage/tsdb/chunk_db/slot_reader.h"
 #include "storage/tsdb/chunk_db/tables/cursor.h"

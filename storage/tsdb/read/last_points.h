@@ -10,7 +10,7 @@
 #include <memory>
 #include <vector>
 
-#include "common/task.h"
+#include "common/threads/task.h"
 #include "storage/catalog/selection.h"
 #include "storage/tsdb/core/engine_context.h"
 

@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-#include "common/task.h"
+#include "common/threads/task.h"
 #include "storage/api/wide_column.h"
 #include "storage/files/files.h"
 #include "storage/tsdb/wal/log.h"

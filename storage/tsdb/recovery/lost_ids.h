@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "common/task.h"
+#include "common/threads/task.h"
 #include "storage/api/wide_column.h"
 #include "storage/cells/layouts/row_layout.h"
 #include "storage/tsdb/chunk_db/chunk_views.h"

@@ -6,7 +6,7 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 
 #include "common/log.h"
-#include "common/run_here.h"
+#include "common/threads/run_here.h"
 #include "storage/catalog/names/deferred_names.h"
 #include "storage/catalog/series_rows.h"
 #include "storage/tsdb/head/head.h"

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "common/task.h"
+#include "common/threads/task.h"
 #include "storage/catalog/names/uid_table.h"
 #include "storage/tsdb/core/options.h"
 #include "storage/tsdb/core/retention.h"

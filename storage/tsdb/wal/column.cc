@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "common/little_endian.h"
+#include "common/bytes/little_endian.h"
 
 namespace halite::storage::log_records {
 

@@ -4,9 +4,9 @@
 
 #include <fmt/format.h>
 
+#include "common/bytes/crc32c.h"
+#include "common/bytes/little_endian.h"
 #include "common/check.h"
-#include "common/crc32c.h"
-#include "common/little_endian.h"
 
 namespace halite::storage::log_format {
 

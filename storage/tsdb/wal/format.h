@@ -9,7 +9,7 @@
 #include <optional>
 #include <string>
 
-#include "common/bytes.h"
+#include "common/bytes/bytes.h"
 #include "common/result.h"
 
 namespace halite::storage::log_format {

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <memory>
 
-#include "common/bytes.h"
-#include "common/completion.h"
+#include "common/bytes/bytes.h"
+#include "common/threads/completion.h"
 #include "storage/tsdb/wal/log.h"
 
 namespace halite::storage::log_format {

@@ -28,9 +28,9 @@
 
 #include <prometheus/registry.h>
 
-#include "common/bytes.h"
-#include "common/completion.h"
-#include "common/task.h"
+#include "common/bytes/bytes.h"
+#include "common/threads/completion.h"
+#include "common/threads/task.h"
 #include "storage/files/files.h"
 
 namespace halite::storage {

@@ -7,7 +7,7 @@
 
 #include "common/check.h"
 #include "common/log.h"
-#include "common/thread_name.h"
+#include "common/threads/thread_name.h"
 #include "storage/tsdb/wal/format.h"
 #include "storage/tsdb/wal/newest_segment.h"
 #include "storage/tsdb/wal/replay.h"

@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "common/bytes.h"
+#include "common/bytes/bytes.h"
 #include "common/result.h"
 #include "storage/files/files.h"
 #include "storage/tsdb/wal/log.h"

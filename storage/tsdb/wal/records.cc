@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "common/bytes/little_endian.h"
+#include "common/bytes/varint.h"
 #include "common/check.h"
-#include "common/little_endian.h"
-#include "common/varint.h"
 #include "storage/tsdb/wal/column.h"
 
 namespace halite::storage::log_records {

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <string>
 
-#include "common/bytes.h"
+#include "common/bytes/bytes.h"
 #include "common/result.h"
 #include "storage/files/files.h"
 

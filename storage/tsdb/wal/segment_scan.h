@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "common/bytes.h"
+#include "common/bytes/bytes.h"
 #include "storage/tsdb/wal/format.h"
 
 namespace halite::storage::log_format {

@@ -1,4 +1,4 @@
-#include "app/data_dir.h"
+#include "app/server/data_dir.h"
 
 #include <unistd.h>
 

@@ -12,8 +12,8 @@
 #include <gtest/gtest.h>
 #include <prometheus/registry.h>
 
-#include "app/hbase_tool.h"
 #include "app/stores/stores.h"
+#include "app/tools/hbase_tool.h"
 #include "tests/support/fake_region_server.h"
 #include "tests/support/run_task.h"
 

@@ -1,4 +1,4 @@
-#include "app/log_writer.h"
+#include "app/server/log_writer.h"
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "app/logging.h"
+#include "app/server/logging.h"
 
 #include <cstdlib>
 #include <exception>

@@ -1,11 +1,11 @@
-#include "app/opentsdb_conf.h"
+#include "app/settings/opentsdb_conf.h"
 
 #include <algorithm>
 
 #include <gtest/gtest.h>
 
-#include "app/opentsdb_keys.h"
-#include "app/options.h"
+#include "app/settings/opentsdb_keys.h"
+#include "app/settings/options.h"
 
 namespace halite::app {
 namespace {

@@ -1,4 +1,4 @@
-#include "app/options.h"
+#include "app/settings/options.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -13,8 +13,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "app/memory_settings.h"
-#include "app/settings_reference.h"
+#include "app/settings/memory_settings.h"
+#include "app/settings/settings_reference.h"
 #include "tests/support/temp_dir.h"
 
 namespace halite::app {

@@ -1,4 +1,4 @@
-#include "app/readiness.h"
+#include "app/server/readiness.h"
 
 #include <sys/socket.h>
 #include <sys/un.h>

@@ -1,4 +1,4 @@
-#include "app/region_compactor_thread.h"
+#include "app/server/region_compactor_thread.h"
 
 #include <atomic>
 #include <memory>
@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 #include <prometheus/registry.h>
 
-#include "common/io_threads.h"
+#include "common/threads/io_threads.h"
 #include "common/units.h"
 #include "storage/backends/hbase/client/client.h"
 #include "tests/support/fake_region_server.h"

@@ -1,4 +1,4 @@
-#include "app/self_metric_points.h"
+#include "app/server/self_metric_points.h"
 
 #include <algorithm>
 #include <limits>
@@ -13,7 +13,7 @@
 #include <prometheus/histogram.h>
 #include <prometheus/registry.h>
 
-#include "app/process_metrics.h"
+#include "app/server/process_metrics.h"
 
 namespace halite::app {
 namespace {

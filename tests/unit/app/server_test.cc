@@ -1,5 +1,5 @@
 // The whole server, while its disk does not do what it should. What it does otherwise: tests/e2e.
-#include "app/server.h"
+#include "app/server/server.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -16,7 +16,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "app/logging.h"
+#include "app/server/logging.h"
 #include "tests/support/client.h"
 #include "tests/support/faulty_files.h"
 #include "tests/support/real_disk.h"

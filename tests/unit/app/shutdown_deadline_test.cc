@@ -1,4 +1,4 @@
-#include "app/shutdown_deadline.h"
+#include "app/server/shutdown_deadline.h"
 
 #include <atomic>
 

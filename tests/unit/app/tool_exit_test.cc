@@ -1,4 +1,4 @@
-#include "app/tool_exit.h"
+#include "app/tools/tool_exit.h"
 
 #include <new>
 #include <stdexcept>

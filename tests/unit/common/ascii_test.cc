@@ -1,4 +1,4 @@
-#include "common/ascii.h"
+#include "common/bytes/ascii.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "common/completion.h"
+#include "common/threads/completion.h"
 
 #include <atomic>
 

@@ -1,4 +1,4 @@
-#include "common/config_value.h"
+#include "common/config/config_value.h"
 
 #include <cstdint>
 

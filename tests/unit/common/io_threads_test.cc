@@ -1,4 +1,4 @@
-#include "common/io_threads.h"
+#include "common/threads/io_threads.h"
 
 #include <array>
 #include <atomic>

@@ -1,4 +1,4 @@
-#include "common/java_double.h"
+#include "common/java/java_double.h"
 
 #include <array>
 #include <charconv>

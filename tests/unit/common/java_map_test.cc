@@ -1,4 +1,4 @@
-#include "common/java_map.h"
+#include "common/java/java_map.h"
 
 #include <algorithm>
 

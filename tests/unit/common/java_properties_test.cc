@@ -1,4 +1,4 @@
-#include "common/java_properties.h"
+#include "common/java/java_properties.h"
 
 #include <map>
 

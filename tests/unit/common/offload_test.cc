@@ -1,4 +1,4 @@
-#include "common/offload.h"
+#include "common/threads/offload.h"
 
 #include <chrono>
 #include <memory>
@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "common/task.h"
+#include "common/threads/task.h"
 #include "tests/support/run_task.h"
 
 namespace halite {

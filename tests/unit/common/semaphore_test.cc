@@ -1,4 +1,4 @@
-#include "common/semaphore.h"
+#include "common/threads/semaphore.h"
 
 #include <chrono>
 #include <future>

@@ -1,4 +1,4 @@
-#include "common/utf8.h"
+#include "common/bytes/utf8.h"
 
 #include <string>
 #include <string_view>

@@ -1,4 +1,4 @@
-#include "common/varint.h"
+#include "common/bytes/varint.h"
 
 #include <limits>
 

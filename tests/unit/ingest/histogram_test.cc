@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "ingest/histogram_json.h"
-#include "ingest/histogram_line.h"
+#include "ingest/json/histogram_json.h"
+#include "ingest/telnet/histogram_line.h"
 
 namespace halite::ingest {
 namespace {

@@ -1,4 +1,4 @@
-#include "ingest/put_json.h"
+#include "ingest/json/put_json.h"
 
 #include <string>
 #include <string_view>
@@ -7,7 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "ingest/sent_point.h"
+#include "ingest/json/sent_point.h"
 
 namespace halite::ingest {
 namespace {

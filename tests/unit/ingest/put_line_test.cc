@@ -1,4 +1,4 @@
-#include "ingest/put_line.h"
+#include "ingest/telnet/put_line.h"
 
 #include <string>
 #include <string_view>

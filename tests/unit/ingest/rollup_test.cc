@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "ingest/rollup_json.h"
-#include "ingest/rollup_line.h"
+#include "ingest/json/rollup_json.h"
+#include "ingest/telnet/rollup_line.h"
 
 namespace halite::ingest {
 namespace {

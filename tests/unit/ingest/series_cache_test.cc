@@ -1,4 +1,4 @@
-#include "ingest/series_cache.h"
+#include "ingest/series_cache/series_cache.h"
 
 #include <algorithm>
 #include <atomic>

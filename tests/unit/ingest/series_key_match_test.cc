@@ -1,4 +1,4 @@
-#include "ingest/series_key_match.h"
+#include "ingest/series_cache/series_key_match.h"
 
 #include <memory>
 #include <string>

@@ -1,4 +1,4 @@
-#include "ingest/tag_map.h"
+#include "ingest/rules/tag_map.h"
 
 #include <string>
 #include <string_view>

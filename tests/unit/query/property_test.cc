@@ -15,7 +15,7 @@
 #include <gtest/gtest.h>
 #include <prometheus/registry.h>
 
-#include "common/java_double.h"
+#include "common/java/java_double.h"
 #include "query/answer.h"
 #include "query/engine/engine.h"
 #include "query/limits.h"

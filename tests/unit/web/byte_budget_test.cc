@@ -1,4 +1,4 @@
-#include "web/byte_budget.h"
+#include "web/http/byte_budget.h"
 
 #include <thread>
 #include <vector>

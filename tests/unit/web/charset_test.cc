@@ -1,4 +1,4 @@
-#include "web/charset.h"
+#include "web/http/charset.h"
 
 #include <string>
 #include <string_view>

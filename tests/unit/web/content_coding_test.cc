@@ -1,4 +1,4 @@
-#include "web/content_coding.h"
+#include "web/http/content_coding.h"
 
 #include <cstdint>
 

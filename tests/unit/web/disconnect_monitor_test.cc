@@ -1,4 +1,4 @@
-#include "web/disconnect_monitor.h"
+#include "web/http/disconnect_monitor.h"
 
 #include <chrono>
 #include <optional>

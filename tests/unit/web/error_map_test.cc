@@ -1,4 +1,4 @@
-#include "web/error_map.h"
+#include "web/json/error_map.h"
 
 #include <gtest/gtest.h>
 

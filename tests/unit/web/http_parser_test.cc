@@ -1,4 +1,4 @@
-#include "web/http_parser.h"
+#include "web/http/http_parser.h"
 
 #include <algorithm>
 #include <span>

@@ -1,4 +1,4 @@
-#include "web/json_in.h"
+#include "web/json/json_in.h"
 
 #include <gtest/gtest.h>
 

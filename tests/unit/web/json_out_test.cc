@@ -1,4 +1,4 @@
-#include "web/json_out.h"
+#include "web/json/json_out.h"
 
 #include <cmath>
 #include <limits>

@@ -1,4 +1,4 @@
-#include "web/jsonp.h"
+#include "web/http/jsonp.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "web/line_splitter.h"
+#include "web/telnet/line_splitter.h"
 
 #include <algorithm>
 #include <cstring>

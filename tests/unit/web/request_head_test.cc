@@ -1,4 +1,4 @@
-#include "web/request_head.h"
+#include "web/http/request_head.h"
 
 #include <string>
 #include <string_view>

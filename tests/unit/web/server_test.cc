@@ -16,8 +16,8 @@
 #include "tests/support/log_capture.h"
 #include "tests/support/test_server.h"
 #include "tests/unit/web/patience.h"
-#include "web/connection_quota.h"
-#include "web/content_coding.h"
+#include "web/connection/connection_quota.h"
+#include "web/http/content_coding.h"
 
 namespace halite::web {
 namespace {

@@ -1,4 +1,4 @@
-#include "web/startup_listener.h"
+#include "web/connection/startup_listener.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

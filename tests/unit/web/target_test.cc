@@ -1,4 +1,4 @@
-#include "web/target.h"
+#include "web/http/target.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "web/telnet_negotiation.h"
+#include "web/telnet/telnet_negotiation.h"
 
 #include <string>
 #include <string_view>

@@ -1,4 +1,4 @@
-#include "web/time_text.h"
+#include "web/json/time_text.h"
 
 #include <array>
 #include <cstdint>

@@ -1,4 +1,4 @@
-#include "web/tls.h"
+#include "web/connection/tls.h"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "web/content_coding.h"
+#include "web/http/content_coding.h"
 
 namespace halite::web {
 namespace {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "common/task.h"
+#include "common/threads/task.h"
 #include "storage/backends/hbase/client/client_context.h"
 #include "storage/backends/hbase/messages/region.h"
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "common/task.h"
+#include "common/threads/task.h"
 #include "storage/backends/hbase/client/client_context.h"
 #include "storage/backends/hbase/messages/data.h"
 

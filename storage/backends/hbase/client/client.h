@@ -23,7 +23,7 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <prometheus/registry.h>
 
-#include "common/task.h"
+#include "common/threads/task.h"
 #include "storage/api/wide_column.h"
 #include "storage/backends/hbase/messages/data.h"
 #include "storage/backends/hbase/messages/scan.h"

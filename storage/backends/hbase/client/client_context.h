@@ -15,7 +15,7 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <prometheus/registry.h>
 
-#include "common/semaphore.h"
+#include "common/threads/semaphore.h"
 #include "storage/backends/hbase/client/cancellable_delays.h"
 #include "storage/backends/hbase/locate/region_locator.h"
 #include "storage/backends/hbase/locate/registry.h"

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "common/task.h"
+#include "common/threads/task.h"
 #include "storage/api/wide_column.h"
 #include "storage/backends/hbase/client/client_context.h"
 #include "storage/backends/hbase/messages/data.h"

@@ -15,7 +15,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "common/completion.h"
+#include "common/threads/completion.h"
 #include "storage/backends/hbase/locate/meta_scan.h"
 #include "storage/backends/hbase/locate/registry.h"
 #include "storage/backends/hbase/messages/region.h"

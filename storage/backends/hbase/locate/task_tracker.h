@@ -7,8 +7,8 @@
 #include <mutex>
 #include <utility>
 
-#include "common/completion.h"
-#include "common/task.h"
+#include "common/threads/completion.h"
+#include "common/threads/task.h"
 
 namespace halite::storage::hbase {
 

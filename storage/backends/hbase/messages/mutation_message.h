@@ -1,7 +1,7 @@
 // Converts changes and reads of rows to messages and cells.
 #pragma once
 
-#include "common/bytes.h"
+#include "common/bytes/bytes.h"
 #include "storage/backends/hbase/messages/data.h"
 #include "storage/backends/hbase/proto/client.pb.h"
 #include "storage/backends/hbase/rpc/cellblock.h"

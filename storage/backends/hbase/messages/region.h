@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "common/bytes.h"
+#include "common/bytes/bytes.h"
 #include "storage/backends/hbase/proto/client.pb.h"
 #include "storage/backends/hbase/rpc/cellblock.h"
 #include "storage/backends/hbase/rpc/options.h"

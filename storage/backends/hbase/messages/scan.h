@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "common/bytes.h"
+#include "common/bytes/bytes.h"
 #include "common/clock.h"
-#include "common/task.h"
+#include "common/threads/task.h"
 #include "storage/api/cells.h"
 #include "storage/backends/hbase/messages/data.h"
 #include "storage/backends/hbase/messages/filter.h"

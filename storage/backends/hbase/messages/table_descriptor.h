@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "common/bytes.h"
+#include "common/bytes/bytes.h"
 #include "common/clock.h"
 #include "storage/backends/hbase/rpc/options.h"
 

@@ -13,7 +13,7 @@
 #include <string>
 
 #include "common/clock.h"
-#include "common/task.h"
+#include "common/threads/task.h"
 #include "storage/backends/hbase/client/client.h"
 #include "storage/backends/hbase/regions/region_plan.h"
 

@@ -12,7 +12,7 @@
 #include <optional>
 #include <vector>
 
-#include "common/bytes.h"
+#include "common/bytes/bytes.h"
 #include "common/clock.h"
 #include "common/result.h"
 #include "storage/api/wide_column.h"

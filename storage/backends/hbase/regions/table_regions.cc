@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "common/bytes.h"
+#include "common/bytes/bytes.h"
 #include "storage/backends/hbase/messages/table_descriptor.h"
 
 namespace halite::storage {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "common/bytes.h"
+#include "common/bytes/bytes.h"
 #include "storage/api/cells.h"
 
 namespace halite::storage::hbase {

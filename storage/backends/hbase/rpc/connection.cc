@@ -13,7 +13,7 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <fmt/format.h>
 
-#include "common/gauge_guard.h"
+#include "common/threads/gauge_guard.h"
 
 namespace halite::storage::hbase {
 

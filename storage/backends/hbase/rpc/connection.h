@@ -15,8 +15,8 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/steady_timer.hpp>
 
-#include "common/completion.h"
-#include "common/semaphore.h"
+#include "common/threads/completion.h"
+#include "common/threads/semaphore.h"
 #include "storage/backends/hbase/rpc/fault.h"
 #include "storage/backends/hbase/rpc/options.h"
 #include "storage/backends/hbase/rpc/pending_calls.h"

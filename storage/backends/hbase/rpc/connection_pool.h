@@ -17,7 +17,7 @@
 
 #include <boost/asio/any_io_executor.hpp>
 
-#include "common/semaphore.h"
+#include "common/threads/semaphore.h"
 #include "storage/backends/hbase/rpc/connection.h"
 #include "storage/backends/hbase/rpc/options.h"
 

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "common/varint.h"
+#include "common/bytes/varint.h"
 #include "storage/backends/hbase/proto/rpc.pb.h"
 
 namespace halite::storage::hbase {

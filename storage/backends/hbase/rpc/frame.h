@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "common/bytes.h"
+#include "common/bytes/bytes.h"
 
 namespace halite::storage::hbase {
 

@@ -12,7 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "common/completion.h"
+#include "common/threads/completion.h"
 #include "storage/backends/hbase/rpc/fault.h"
 
 namespace halite::storage::hbase {

@@ -11,7 +11,7 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/buffer.hpp>
 
-#include "common/task.h"
+#include "common/threads/task.h"
 #include "storage/backends/hbase/rpc/options.h"
 
 namespace halite::storage::hbase {

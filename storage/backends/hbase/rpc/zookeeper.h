@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "common/bytes.h"
-#include "common/task.h"
+#include "common/bytes/bytes.h"
+#include "common/threads/task.h"
 #include "storage/backends/hbase/rpc/options.h"
 #include "storage/backends/hbase/rpc/transport.h"
 

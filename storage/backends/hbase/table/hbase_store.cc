@@ -13,7 +13,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "common/config_value.h"
+#include "common/config/config_value.h"
 #include "common/log.h"
 #include "storage/backends/hbase/table/hbase_table.h"
 #include "storage/backends/shared/wide_column_rules.h"

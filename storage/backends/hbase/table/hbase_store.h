@@ -29,7 +29,7 @@
 #include <prometheus/registry.h>
 
 #include "common/clock.h"
-#include "common/io_threads.h"
+#include "common/threads/io_threads.h"
 #include "storage/api/wide_column.h"
 #include "storage/backends/hbase/client/client.h"
 #include "storage/backends/shared/hybrid_clock.h"

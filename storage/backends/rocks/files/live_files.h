@@ -9,7 +9,7 @@
 
 #include <rocksdb/db.h>
 
-#include "common/bytes.h"
+#include "common/bytes/bytes.h"
 
 namespace halite::storage::rocks {
 

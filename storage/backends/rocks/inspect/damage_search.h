@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <functional>
 
-#include "common/bytes.h"
+#include "common/bytes/bytes.h"
 #include "common/result.h"
 
 namespace halite::storage::rocks {

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "common/bytes.h"
+#include "common/bytes/bytes.h"
 #include "common/log.h"
 #include "storage/backends/rocks/inspect/wal_check.h"
 

@@ -13,7 +13,7 @@
 
 #include <rocksdb/options.h>
 
-#include "common/bytes.h"
+#include "common/bytes/bytes.h"
 #include "common/result.h"
 #include "storage/files/files.h"
 

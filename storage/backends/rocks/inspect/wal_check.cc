@@ -8,9 +8,9 @@
 #include <fmt/format.h>
 #include <rocksdb/version.h>
 
-#include "common/bytes.h"
-#include "common/crc32c.h"
-#include "common/little_endian.h"
+#include "common/bytes/bytes.h"
+#include "common/bytes/crc32c.h"
+#include "common/bytes/little_endian.h"
 #include "common/log.h"
 
 namespace halite::storage::rocks {

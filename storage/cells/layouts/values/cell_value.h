@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "common/bytes.h"
+#include "common/bytes/bytes.h"
 #include "common/data_point.h"
 
 namespace halite::storage {

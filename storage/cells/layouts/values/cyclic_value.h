@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "common/bytes.h"
+#include "common/bytes/bytes.h"
 #include "storage/cells/layouts/values/cell_value.h"
 
 namespace halite::storage {

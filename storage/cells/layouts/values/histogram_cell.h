@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "common/bytes.h"
+#include "common/bytes/bytes.h"
 #include "common/clock.h"
 
 namespace halite::storage {

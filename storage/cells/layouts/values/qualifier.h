@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "common/bytes.h"
+#include "common/bytes/bytes.h"
 
 namespace halite::storage {
 

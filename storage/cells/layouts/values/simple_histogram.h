@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "common/bytes.h"
+#include "common/bytes/bytes.h"
 #include "common/result.h"
 
 namespace halite::storage {

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <span>
 
-#include "common/bytes.h"
+#include "common/bytes/bytes.h"
 #include "storage/tsdb/chunk/codecs/entropy_shape.h"
 #include "storage/tsdb/chunk/codecs/wire.h"
 

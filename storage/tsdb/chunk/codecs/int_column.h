@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "common/bytes.h"
+#include "common/bytes/bytes.h"
 #include "storage/tsdb/chunk/codecs/entropy.h"
 #include "storage/tsdb/chunk/codecs/wire.h"
 

@@ -2,7 +2,7 @@
 // zigzag without leading zero bytes, doubles without trailing ones. 0 and 0.0 take one byte.
 #pragma once
 
-#include "common/bytes.h"
+#include "common/bytes/bytes.h"
 #include "common/data_point.h"
 #include "storage/tsdb/chunk/codecs/wire.h"
 

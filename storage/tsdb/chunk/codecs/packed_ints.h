@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <span>
 
-#include "common/bytes.h"
+#include "common/bytes/bytes.h"
 #include "storage/tsdb/chunk/codecs/wire.h"
 
 namespace halite::storage::chunk {

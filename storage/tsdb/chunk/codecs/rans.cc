@@ -6,7 +6,7 @@
 #include <cstring>
 #include <limits>
 
-#include "common/little_endian.h"
+#include "common/bytes/little_endian.h"
 
 namespace halite::storage::chunk {
 namespace {

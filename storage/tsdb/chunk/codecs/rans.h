@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "common/bytes.h"
+#include "common/bytes/bytes.h"
 #include "storage/tsdb/chunk/codecs/wire.h"
 
 namespace halite::storage::chunk {

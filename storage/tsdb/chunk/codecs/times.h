@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <span>
 
-#include "common/bytes.h"
+#include "common/bytes/bytes.h"
 #include "common/clock.h"
 #include "storage/tsdb/chunk/codecs/int_column.h"
 #include "storage/tsdb/chunk/codecs/wire.h"

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "common/bytes.h"
+#include "common/bytes/bytes.h"
 #include "storage/tsdb/chunk/codecs/int_column.h"
 #include "storage/tsdb/chunk/codecs/points.h"
 #include "storage/tsdb/chunk/codecs/wire.h"

@@ -9,9 +9,9 @@
 #include <cstdint>
 #include <cstring>
 
-#include "common/bytes.h"
-#include "common/little_endian.h"
-#include "common/varint.h"
+#include "common/bytes/bytes.h"
+#include "common/bytes/little_endian.h"
+#include "common/bytes/varint.h"
 
 namespace halite::storage::chunk {
 

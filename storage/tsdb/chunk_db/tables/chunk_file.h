@@ -14,7 +14,7 @@
 
 #include <rocksdb/sst_file_writer.h>
 
-#include "common/bytes.h"
+#include "common/bytes/bytes.h"
 #include "common/result.h"
 #include "storage/tsdb/chunk_db/tables/chunk_key.h"
 

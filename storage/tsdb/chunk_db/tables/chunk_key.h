@@ -11,7 +11,7 @@
 #include <compare>
 #include <cstdint>
 
-#include "common/bytes.h"
+#include "common/bytes/bytes.h"
 #include "common/result.h"
 #include "storage/cells/layouts/row_layout.h"
 

@@ -8,7 +8,7 @@
 #include <optional>
 #include <string_view>
 
-#include "common/bytes.h"
+#include "common/bytes/bytes.h"
 #include "common/result.h"
 #include "storage/tsdb/chunk_db/tables/chunk_key.h"
 

@@ -9,7 +9,7 @@
 
 #include <rocksdb/db.h>
 
-#include "common/bytes.h"
+#include "common/bytes/bytes.h"
 #include "common/result.h"
 #include "storage/api/read_context.h"
 #include "storage/tsdb/chunk_db/tables/damage.h"

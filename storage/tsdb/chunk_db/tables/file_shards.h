@@ -11,7 +11,7 @@
 
 #include <rocksdb/table_properties.h>
 
-#include "common/bytes.h"
+#include "common/bytes/bytes.h"
 
 namespace halite::storage::engine {
 

@@ -9,7 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "common/java_double.h"
+#include "common/java/java_double.h"
 #include "query/operators/downsample.h"
 #include "query/operators/fill.h"
 #include "query/operators/pipeline.h"

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "common/base64.h"
+#include "common/bytes/base64.h"
 
 namespace halite::web {
 namespace {

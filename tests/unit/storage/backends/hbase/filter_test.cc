@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "common/bytes.h"
+#include "common/bytes/bytes.h"
 
 // Compiled here, so that what they promise can at least be written down.
 #include "storage/backends/hbase/client/client.h"

@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 #include <prometheus/registry.h>
 
-#include "common/io_threads.h"
+#include "common/threads/io_threads.h"
 #include "storage/backends/hbase/table/hbase_table.h"
 #include "tests/support/fake_region_server.h"
 #include "tests/support/run_task.h"

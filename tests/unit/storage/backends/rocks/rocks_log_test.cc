@@ -7,8 +7,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "common/bytes.h"
-#include "common/crc32c.h"
+#include "common/bytes/bytes.h"
+#include "common/bytes/crc32c.h"
 #include "storage/backends/rocks/inspect/wal_check.h"
 #include "storage/files/posix_files.h"
 #include "tests/support/temp_dir.h"

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "common/crc32c.h"
+#include "common/bytes/crc32c.h"
 #include "storage/backends/rocks/inspect/manifest_tail.h"
 #include "tests/support/faulty_files.h"
 

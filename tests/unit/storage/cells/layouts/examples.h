@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "common/bytes.h"
+#include "common/bytes/bytes.h"
 #include "common/data_point.h"
 
 namespace halite::storage {

@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "common/crc32c.h"
+#include "common/bytes/crc32c.h"
 #include "storage/tsdb/chunk/chunk.h"
 #include "storage/tsdb/chunk/summary.h"
 

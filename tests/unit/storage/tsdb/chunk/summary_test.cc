@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "common/crc32c.h"
+#include "common/bytes/crc32c.h"
 #include "tests/support/point_shapes.h"
 #include "tests/support/sanitized.h"
 

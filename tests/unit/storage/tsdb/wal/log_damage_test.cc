@@ -4,8 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "common/crc32c.h"
-#include "common/little_endian.h"
+#include "common/bytes/crc32c.h"
+#include "common/bytes/little_endian.h"
 #include "storage/files/posix_files.h"
 #include "storage/tsdb/wal/format.h"
 #include "storage/tsdb/wal/log_check.h"

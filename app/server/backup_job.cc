@@ -1,0 +1,136 @@
+#include "app/server/backup_job.h"
+
+#include <filesystem>
+#include <string_view>
+#include <utility>
+
+#include <boost/json.hpp>
+#include <fmt/format.h>
+
+#include "app/tools/backup_location.h"
+#include "common/log.h"
+#include "common/units.h"
+#include "storage/files/posix_files.h"
+#include "storage/files/remove_tree.h"
+
+namespace halite::app {
+namespace {
+
+using storage::backup::BackupResult;
+
+constexpr std::string_view kSnapshot = "/snapshot";
+
+void log_outcome(const Result<BackupResult>& outcome) {
+  if (!outcome) {
+    log::error("backup failed: {}", outcome.error().message);
+    return;
+  }
+  log::info("the backup {} has {} files of {:.1f} MiB, {:.1f} MiB of them new", outcome->backup,
+            outcome->files, static_cast<double>(outcome->bytes) / kMiB,
+            static_cast<double>(outcome->bytes_copied) / kMiB);
+  for (const std::string& what : outcome->damaged) {
+    log::error("the backup found damage: {}", what);
+  }
+}
+
+}  // namespace
+
+BackupJob::BackupJob(const Options& options, Stores& stores, const Clock& clock)
+    : data_dir_(std::filesystem::absolute(options.data_dir).lexically_normal().string()),
+      backup_dir_(options.care.backup_dir),
+      files_(options.environment.files != nullptr ? options.environment.files
+                                                  : storage::posix_files()),
+      stores_(stores),
+      clock_(clock),
+      location_(check_location()) {
+  remove_checkpoint();
+}
+
+BackupJob::~BackupJob() = default;
+
+Result<void> BackupJob::check_location() const {
+  if (backup_dir_.empty()) {
+    return fail(Errc::kUnsupported, "engine.backup_dir is not set");
+  }
+  return check_is_outside(backup_dir_, data_dir_);
+}
+
+Result<void> BackupJob::begin() {
+  TRY_VOID(location_);
+  const std::lock_guard lock(mutex_);
+  if (running_) return fail(Errc::kConflict, "a backup is already running");
+  running_ = true;
+  began_ms_ = clock_.now_ms();
+  ended_ms_ = 0;
+  progress_ = {};
+  if (thread_.joinable()) thread_.join();  // it has finished
+  thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
+  return {};
+}
+
+void BackupJob::run(const std::stop_token& stop) {
+  Result<BackupResult> outcome = make(stop);
+  log_outcome(outcome);
+  const std::lock_guard lock(mutex_);
+  outcome_ = std::move(outcome);
+  ended_ms_ = clock_.now_ms();
+  running_ = false;
+}
+
+Result<BackupResult> BackupJob::make(const std::stop_token& stop) {
+  TRY_VOID(check_location());  // links may have changed since the start
+  const std::string checkpoint = data_dir_ + std::string(kSnapshot);
+  const TimestampMs began = clock_.now_ms();
+  const Result<void> taken = stores_.checkpoint(checkpoint);
+  Result<BackupResult> made = fail(Errc::kInternal, "not made");
+  if (taken) {
+    const storage::backup::BackupContext work{
+        .files = files_,
+        .progress =
+            [this](const storage::backup::Progress& progress) {
+              const std::lock_guard lock(mutex_);
+              progress_ = progress;
+            },
+        .ended = [&stop] { return stop.stop_requested(); }};
+    made = storage::backup::make_backup(work, checkpoint, backup_dir_, began);
+  } else {
+    made = std::unexpected(taken.error());
+  }
+  remove_checkpoint();
+  return made;
+}
+
+void BackupJob::remove_checkpoint() {
+  const std::string checkpoint = data_dir_ + std::string(kSnapshot);
+  const Result<void> removed = remove_tree(*files_, checkpoint);
+  if (!removed) {
+    log::warn("cannot remove {}, the next start removes it: {}", checkpoint,
+              removed.error().message);
+  }
+}
+
+std::string BackupJob::state_json() const {
+  const std::lock_guard lock(mutex_);
+  boost::json::object object;
+  object["running"] = running_;
+  object["began_ms"] = began_ms_;
+  object["ended_ms"] = ended_ms_;
+  object["bytes_done"] = progress_.bytes_done;
+  object["bytes_total"] = progress_.bytes_total;
+  if (!running_ && outcome_) {
+    if (*outcome_) {
+      const BackupResult& outcome = **outcome_;
+      object["backup"] = outcome.backup;
+      object["files"] = outcome.files;
+      object["bytes"] = outcome.bytes;
+      object["bytes_copied"] = outcome.bytes_copied;
+      boost::json::array& damaged = object["damaged"].emplace_array();
+      for (const std::string& what : outcome.damaged) damaged.emplace_back(what);
+    } else {
+      object["error"] = outcome_->error().message;
+    }
+  }
+  return boost::json::serialize(object);
+}
+
+}  // namespace halite::app

@@ -1,0 +1,40 @@
+// Builds all parts of a server in order, and destroys them in reverse order.
+//
+//   Threads  call start() and stop() from one thread, which does no other work of the server.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "app/server/wait_for_store.h"
+#include "app/settings/options.h"
+
+namespace halite::app {
+
+class Server {
+ public:
+  // Reads the config only here.
+  Server(const Options& options, const Config& config);
+  ~Server();  // stops
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+
+  // Answers everything with 503 and the progress until the store is open: during replay, and while
+  // a remote store is unavailable. It retries the latter after `pause`. After an error nothing is
+  // left running. kConflict: another server uses the data directory. kCancelled: `pause` returned
+  // false; it is also called on other threads.
+  Result<void> start(const Pause& pause);
+
+  // Refuses connections, finishes running requests, makes everything durable and closes files.
+  // Continues after errors and returns the first one. Ends the process if that takes longer than
+  // web.stop_timeout_ms plus web.abandon_timeout_ms, and then storage.close_timeout_ms.
+  Result<void> stop();
+
+  [[nodiscard]] std::uint16_t port() const;  // after start()
+
+ private:
+  struct Components;
+  std::unique_ptr<Components> components_;
+};
+
+}  // namespace halite::app

@@ -1,0 +1,154 @@
+#include "app/settings/memory_settings.h"
+
+#include <sys/sysinfo.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "common/config/config_value.h"
+#include "common/units.h"
+
+namespace halite::app {
+namespace {
+
+constexpr std::int64_t kLimitMin = 64 * kMiB;
+constexpr std::int64_t kLimitMax = 1024 * kGiB;
+constexpr std::int64_t kDefaultPercent = 60;  // of the available memory
+
+// The first five fill on a server with many series: together they are the limit. The others are
+// limits of what is held for a moment.
+struct Share {
+  std::string_view setting;
+  std::int64_t sixteenths;
+  std::int64_t bytes_min;
+  std::int64_t bytes_max;  // no benefit above
+};
+
+constexpr std::string_view kHeadFreeze = "engine.head_freeze_bytes";
+constexpr std::string_view kHeadMax = "engine.head_bytes_max";
+
+constexpr std::array kShares = {
+    Share{"storage.series_bytes_max", 8, 32 * kMiB, 1024 * kGiB},
+    Share{kHeadMax, 4, 32 * kMiB, 16 * kGiB},
+    Share{"ingest.series_cache_bytes_max", 2, 4 * kMiB, 16 * kGiB},
+    Share{"engine.block_cache_bytes", 1, 8 * kMiB, 1024 * kGiB},
+    Share{"rocksdb.block_cache_bytes", 1, 8 * kMiB, 1024 * kGiB},
+    Share{kHeadFreeze, 2, 8 * kMiB, 4 * kGiB},
+    Share{"query.bytes_max", 2, 128 * kMiB, 1024 * kGiB},
+    Share{"query.answers_bytes_max", 1, 64 * kMiB, 1024 * kGiB},
+    Share{"web.bodies_bytes_max", 1, 256 * kMiB, 1024 * kGiB},
+};
+
+std::optional<std::uint64_t> number_in(const std::filesystem::path& file) {
+  std::ifstream stream(file);
+  std::string text;
+  std::uint64_t value = 0;
+  if (!std::getline(stream, text)) return std::nullopt;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;  // "max"
+  return value;
+}
+
+// The least limit of a cgroup and of those above it.
+void limit_by(const std::filesystem::path& root, std::string_view cgroup, std::string_view file,
+              std::uint64_t& bytes) {
+  std::filesystem::path folder(root);
+  folder += std::filesystem::path(cgroup);
+  for (;; folder = folder.parent_path()) {
+    if (const auto limit = number_in(folder / file)) bytes = std::min(bytes, *limit);
+    if (folder == root || folder == folder.parent_path()) return;
+  }
+}
+
+bool names_memory(std::string_view controllers) {
+  while (!controllers.empty()) {
+    const std::size_t comma = std::min(controllers.find(','), controllers.size());
+    if (controllers.substr(0, comma) == "memory") return true;
+    controllers.remove_prefix(std::min(comma + 1, controllers.size()));
+  }
+  return false;
+}
+
+}  // namespace
+
+std::uint64_t cgroup_memory(const std::filesystem::path& cgroups_file,
+                            const std::filesystem::path& root) {
+  std::uint64_t bytes = std::numeric_limits<std::uint64_t>::max();
+  // A line is ID:CONTROLLERS:PATH. Version 2 has the line "0::PATH". In a container the path may be
+  // that of the host, while the root is the container's.
+  std::ifstream cgroups(cgroups_file);
+  for (std::string line; std::getline(cgroups, line);) {
+    const std::size_t first = line.find(':');
+    const std::size_t second = line.find(':', first + 1);
+    if (second == std::string::npos) continue;
+    const std::string path = line.substr(second + 1);
+    const std::string controllers = line.substr(first + 1, second - first - 1);
+    if (controllers.empty()) {
+      for (const std::string_view file : {"memory.max", "memory.high"}) {
+        limit_by(root, path, file, bytes);
+        limit_by(root, "", file, bytes);
+      }
+    } else if (names_memory(controllers)) {
+      limit_by(root / "memory", path, "memory.limit_in_bytes", bytes);
+      limit_by(root / "memory", "", "memory.limit_in_bytes", bytes);
+    }
+  }
+  return bytes;
+}
+
+std::uint64_t available_memory() {
+  const std::uint64_t machine = static_cast<std::uint64_t>(get_phys_pages()) *
+                                static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  return std::min(machine, cgroup_memory("/proc/self/cgroup", "/sys/fs/cgroup"));
+}
+
+void declare_memory(Config& config, MemoryOptions& memory) {
+  config.bytes("memory.limit", memory.limit, {kLimitMin, kLimitMax},
+               "Memory that the server plans to use. The defaults of its caches and buffers are "
+               "shares of it.");
+  config.set_rule("memory.limit", fmt::format("{} % of the machine's memory or the cgroup's limit",
+                                              kDefaultPercent));
+  for (const Share& share : kShares) {
+    config.set_rule(share.setting,
+                    fmt::format("{}/16 of memory.limit, {} to {}", share.sixteenths,
+                                bytes_text(share.bytes_min), bytes_text(share.bytes_max)));
+  }
+}
+
+Result<void> resolve_memory(Config& config, Options& options) {
+  const auto available = static_cast<std::int64_t>(available_memory());
+  TRY_VOID(config.apply_rule(
+      "memory.limit",
+      std::clamp(available / 100 * kDefaultPercent / kMiB * kMiB, kLimitMin, kLimitMax)));
+  const auto sixteenth = static_cast<std::int64_t>(options.memory.limit / 16);
+  const auto bytes_of = [sixteenth](const Share& share) {
+    return std::clamp(sixteenth * share.sixteenths / kMiB * kMiB, share.bytes_min, share.bytes_max);
+  };
+  for (const Share& share : kShares) TRY_VOID(config.apply_rule(share.setting, bytes_of(share)));
+  // The head is frozen long before senders wait, also if only one of the two sizes was set.
+  storage::EngineOptions& engine = options.engine;
+  if (engine.head_freeze_bytes > engine.head_bytes_max / 2) {
+    TRY_VOID(config.apply_rule(kHeadFreeze, static_cast<std::int64_t>(engine.head_bytes_max / 2)));
+    TRY_VOID(config.apply_rule(kHeadMax, static_cast<std::int64_t>(engine.head_freeze_bytes * 2)));
+  }
+  // The largest body has room while it is decompressed and while its charset is decoded.
+  web::WebOptions& web = options.web;
+  const std::size_t body =
+      web.body_inflated_bytes_max + std::max(web.body_bytes_max, web.body_inflated_bytes_max);
+  if (web.bodies_bytes_max < body) {
+    TRY_VOID(config.apply_rule("web.bodies_bytes_max", static_cast<std::int64_t>(body)));
+  }
+  return {};
+}
+
+}  // namespace halite::app

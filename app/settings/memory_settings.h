@@ -1,0 +1,27 @@
+// memory.limit, and the defaults that are shares of it.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+
+#include "app/settings/options.h"
+#include "common/config/config.h"
+#include "common/result.h"
+
+namespace halite::app {
+
+// Call after all settings with a share are declared.
+void declare_memory(Config& config, MemoryOptions& memory);
+
+// Call after all sources are applied: computes the limit and the shares that no source has set.
+Result<void> resolve_memory(Config& config, Options& options);
+
+// The memory that this process may use, in bytes: that of the machine, or of its cgroup.
+[[nodiscard]] std::uint64_t available_memory();
+
+// The least limit of a cgroup and of those above it: memory.max and memory.high of version 2,
+// memory.limit_in_bytes of version 1. The greatest number if there is none.
+[[nodiscard]] std::uint64_t cgroup_memory(const std::filesystem::path& cgroups_file,
+                                          const std::filesystem::path& root);
+
+}  // namespace halite::app

@@ -1,0 +1,120 @@
+#include "app/settings/options.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "app/settings/retention_rules.h"
+#include "query/parse/aggregator.h"
+#include "storage/cells/layouts/cyclic_options.h"
+#include "storage/files/copy_on_write_files.h"
+#include "storage/files/posix_files.h"
+
+namespace halite::app {
+namespace {
+
+Result<void> set_listen_address(std::string_view text, web::WebOptions& options) {
+  const std::size_t colon = text.rfind(':');
+  std::string_view address = text.substr(0, colon);
+  const std::string_view port = colon == std::string_view::npos ? "" : text.substr(colon + 1);
+  const bool bracketed = address.starts_with('[') && address.ends_with(']');
+  if (bracketed) address = address.substr(1, address.size() - 2);
+  const char* const end = port.data() + port.size();
+  const auto [stop, error] = std::from_chars(port.data(), end, options.port);
+  if (colon == 0 || address == "*") address = "0.0.0.0";
+  if (address.empty() || port.empty() || error != std::errc() || stop != end ||
+      (!bracketed && address.find(':') != std::string_view::npos)) {
+    return fail(Errc::kInvalidArgument,
+                fmt::format("listen must be ADDRESS:PORT such as 127.0.0.1:4242, [::1]:4242, "
+                            "localhost:4242 or :4242 (all addresses), not \"{}\"",
+                            text));
+  }
+  options.address = address;
+  return {};
+}
+
+// Turns off everything that writes on its own. What a start must write stays in memory.
+Result<void> resolve_read_only_options(Options& options) {
+  if (!has_data_dir(options.store)) {
+    return fail(Errc::kInvalidArgument,
+                fmt::format("read_only requires a store with a data directory, which {} does not "
+                            "have; use web.mode = \"ro\" to answer queries only",
+                            store_name(options.store)));
+  }
+  if (options.web_mode == "wo") {
+    return fail(Errc::kInvalidArgument, "read_only and web.mode = \"wo\" cannot be combined");
+  }
+  options.web.mode = web::Mode::kReadOnly;
+  options.web.read_only = true;
+  options.self_metrics.enabled = false;
+  options.care.scrub.interval_ms = 0;
+  options.engine.auto_maintenance = false;
+  options.engine.chunks.auto_compaction = false;
+  options.rocks.auto_compaction = false;
+  const auto beneath =
+      options.environment.files != nullptr ? options.environment.files : storage::posix_files();
+  options.environment.files = storage::copy_on_write_files(beneath, options.read_only.bytes_max);
+  return {};
+}
+
+}  // namespace
+
+std::string host_tag() {
+  std::array<char, 256> name{};
+  if (::gethostname(name.data(), name.size() - 1) != 0 || name[0] == '\0') return "localhost";
+  std::string host = name.data();
+  const auto illegal = [](unsigned char c) {
+    return std::isalnum(c) == 0 && c != '-' && c != '_' && c != '.' && c != '/';
+  };
+  std::ranges::replace_if(host, illegal, '_');
+  return host;
+}
+
+Result<void> resolve_options(Options& options) {
+  TRY_VOID(set_listen_address(options.listen, options.web));
+  if (options.web_mode == "ro") options.web.mode = web::Mode::kReadOnly;
+  if (options.web_mode == "wo") options.web.mode = web::Mode::kWriteOnly;
+  TRY(options.engine.retention, parse_retention_rules(options.retention));
+  if (!options.engine.retention.empty() && options.store != StoreKind::kEngine) {
+    return fail(Errc::kInvalidArgument, "storage.retention requires --store engine");
+  }
+  const bool hbase = options.store == StoreKind::kHBase;
+  if (options.row_layout == RowLayoutKind::kAuto) {
+    options.row_layout = hbase ? RowLayoutKind::kOpentsdb : RowLayoutKind::kCyclic;
+  }
+  if (hbase) TRY_VOID(resolve_hbase_options(options));
+  // OpenTSDB's rows may have more salts than Halite's, and an opentsdb.conf with more must start
+  // with any store.
+  if (options.opentsdb.given &&
+      (options.store == StoreKind::kEngine || options.row_layout != RowLayoutKind::kOpentsdb)) {
+    std::uint32_t& buckets = options.layout.salt_buckets;
+    buckets = std::min(buckets, storage::kCyclicSaltsMax);
+  }
+  using storage::Compression;
+  if (options.rocks_compression == "none") options.rocks.compression = Compression::kNone;
+  if (options.rocks_compression == "fast") options.rocks.compression = Compression::kFast;
+  const std::uint32_t processors = std::max(1u, std::thread::hardware_concurrency());
+  if (options.threads.web == 0) options.threads.web = processors;
+  if (options.threads.query == 0) options.threads.query = processors;
+  if (options.threads.small_query == 0) options.threads.small_query = processors;
+  if (options.self_metrics.host.empty()) options.self_metrics.host = host_tag();
+  options.web.metric_width = options.layout.widths.metric;
+  options.web.telnet_storage_errors = options.ingest.telnet_storage_errors;
+  options.web.opentsdb_words = options.ingest.opentsdb_words = options.opentsdb.given;
+  options.web.host_name = options.self_metrics.host;
+  // OpenTSDB has no access control, and opentsdb.conf requests its behaviour.
+  web::AccessOptions& access = options.web.access;
+  if (options.opentsdb.given && access.file.empty() && access.anonymous == "auto") {
+    access.anonymous = "admin";
+  }
+  options.rollups.rules.aggregators = query::aggregator_names();
+  return options.read_only.wanted ? resolve_read_only_options(options) : Result<void>();
+}
+
+}  // namespace halite::app

@@ -1,0 +1,158 @@
+#include "app/tools/backup_tool.h"
+
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <thread>
+#include <utility>
+
+#include <boost/json.hpp>
+#include <fmt/format.h>
+
+#include "app/server/data_dir.h"
+#include "app/tools/backup_location.h"
+#include "app/tools/check_tool.h"
+#include "app/tools/progress_interval.h"
+#include "common/json/json_value.h"
+#include "common/log.h"
+#include "common/threads/run_here.h"
+#include "common/units.h"
+#include "storage/files/posix_files.h"
+#include "storage/tools/backup/backup.h"
+#include "storage/tools/check/missing_data.h"
+
+namespace halite::app {
+namespace {
+
+using storage::backup::BackupResult;
+
+storage::backup::BackupContext work_of(const Options& options, const Print& err) {
+  storage::backup::BackupContext work;
+  work.files =
+      options.environment.files != nullptr ? options.environment.files : storage::posix_files();
+  work.progress = [&err,
+                   lines = ProgressInterval()](const storage::backup::Progress& progress) mutable {
+    if (!lines.due()) return;
+    err(fmt::format("{} of {} MiB", progress.bytes_done >> 20, progress.bytes_total >> 20));
+  };
+  return work;
+}
+
+BackupStatus print_outcome(const Result<BackupResult>& outcome, std::string_view done,
+                           const Print& out, const Print& err) {
+  if (!outcome) {
+    err(outcome.error().message);
+    return BackupStatus::kNotDone;
+  }
+  for (const std::string& what : outcome->damaged) out("damaged: " + what);
+  out(fmt::format("{} {}: {} files, {:.1f} MiB, {:.1f} MiB copied", done, outcome->backup,
+                  outcome->files, static_cast<double>(outcome->bytes) / kMiB,
+                  static_cast<double>(outcome->bytes_copied) / kMiB));
+  return outcome->damaged.empty() ? BackupStatus::kDone : BackupStatus::kDamaged;
+}
+
+std::string plain(const std::string& path) {
+  const std::filesystem::path normal =
+      std::filesystem::absolute(path).lexically_normal() / std::filesystem::path();
+  return normal.parent_path().string();
+}
+
+Result<BackupResult> backup_locked(const Options& options, const std::string& to,
+                                   const Print& err) {
+  TRY(const std::unique_ptr<DataDir> lock, DataDir::open_to_read(options.data_dir));
+  TRY_VOID(check_is_outside(to, options.data_dir));
+  TRY(const storage::check::MissingData missing,
+      storage::check::find_missing_data(look_options(options)));
+  TRY(BackupResult outcome,
+      storage::backup::make_backup(work_of(options, err), plain(options.data_dir), plain(to),
+                                   SystemClock().now_ms()));
+  // The rest is worth a backup, but must be reported as incomplete.
+  for (const std::string& what : {missing.names, missing.chunks}) {
+    if (!what.empty()) outcome.damaged.push_back(what);
+  }
+  return outcome;
+}
+
+// The state of the server's backup job.
+Result<boost::json::object> ask_server(const Peer& server, bool begin) {
+  HttpRequest asked;
+  asked.target = "/api/admin/backup";
+  if (begin) asked.body = "{}";  // a POST
+  TRY(const HttpReply reply, run_here(send_http(server, asked, HttpLimits())));
+  boost::system::error_code error;
+  const boost::json::value value = parse_json_value(reply.body, error);
+  if (reply.status / 100 != 2 || error || !value.is_object()) {
+    return fail(Errc::kUnavailable, fmt::format("{} {}", reply.status, reply.body));
+  }
+  return value.get_object();
+}
+
+std::uint64_t number(const boost::json::object& object, std::string_view name) {
+  const boost::json::value* const value = object.if_contains(name);
+  boost::system::error_code error;
+  const auto number = value != nullptr ? value->to_number<std::uint64_t>(error) : std::uint64_t{0};
+  return error ? 0 : number;
+}
+
+Result<BackupResult> outcome_of(const boost::json::object& state) {
+  if (const boost::json::value* const error = state.if_contains("error")) {
+    return fail(Errc::kUnavailable, "the server made no backup: " + boost::json::serialize(*error));
+  }
+  const boost::json::value* const backup = state.if_contains("backup");
+  if (backup == nullptr || !backup->is_string()) {
+    return fail(Errc::kUnavailable, "the server did not report how the backup ended");
+  }
+  BackupResult outcome{.backup = std::string(backup->get_string()),
+                       .files = number(state, "files"),
+                       .bytes = number(state, "bytes"),
+                       .bytes_copied = number(state, "bytes_copied"),
+                       .damaged = {}};
+  const boost::json::value* const damaged = state.if_contains("damaged");
+  if (damaged != nullptr && damaged->is_array()) {
+    for (const boost::json::value& what : damaged->get_array()) {
+      if (what.is_string()) outcome.damaged.emplace_back(what.get_string());
+    }
+  }
+  return outcome;
+}
+
+Result<BackupResult> wait_for_server(const Peer& server, const Print& err) {
+  TRY(boost::json::object state, ask_server(server, true));
+  for (int looks = 1;; ++looks) {
+    const boost::json::value* const running = state.if_contains("running");
+    if (running == nullptr || !running->is_bool() || !running->get_bool()) return outcome_of(state);
+    std::this_thread::sleep_for(std::chrono::seconds(1));
+    TRY(state, ask_server(server, false));
+    if (looks % 2 == 0) {
+      err(fmt::format("{} of {} MiB", number(state, "bytes_done") >> 20,
+                      number(state, "bytes_total") >> 20));
+    }
+  }
+}
+
+}  // namespace
+
+BackupStatus backup_data_dir(const Options& options, const std::string& to, const Print& out,
+                             const Print& err) {
+  spdlog::set_level(spdlog::level::off);  // no log lines of the stores
+  return print_outcome(backup_locked(options, to, err), "saved as", out, err);
+}
+
+BackupStatus backup_server(const std::string& url, const PeerFiles& files, const Print& out,
+                           const Print& err) {
+  const Result<Peer> server = make_peer(url, files);
+  if (!server) {
+    err(server.error().message);
+    return BackupStatus::kNotDone;
+  }
+  return print_outcome(wait_for_server(*server, err), "saved as", out, err);
+}
+
+BackupStatus restore_data_dir(const Options& options, const RestoreFlags& flags, const Print& out,
+                              const Print& err) {
+  const Result<BackupResult> restored = storage::backup::restore(
+      work_of(options, err), plain(flags.from), flags.backup, plain(flags.data_dir));
+  return print_outcome(restored, "restored", out, err);
+}
+
+}  // namespace halite::app

@@ -1,0 +1,70 @@
+#include "web/connection/tls.h"
+
+#include <chrono>
+#include <utility>
+
+#include <boost/asio/ssl/impl/src.hpp>
+#include <fmt/format.h>
+
+namespace halite::web {
+namespace {
+
+namespace ssl = boost::asio::ssl;
+
+constexpr std::chrono::milliseconds kLookAgain(1'000);
+constexpr std::string_view kCertificate = "tls.certificate";
+constexpr std::string_view kKey = "tls.key";
+
+std::unexpected<Error> wrong(std::string_view setting, const std::string& path,
+                             std::string_view why) {
+  return fail(Errc::kInvalidArgument, fmt::format("{} = {}: {}", setting, path, why));
+}
+
+}  // namespace
+
+Result<std::shared_ptr<ssl::context>> Tls::read() const {
+  for (const auto& [setting, path] :
+       {std::pair(kCertificate, options_.certificate), std::pair(kKey, options_.key)}) {
+    const FileStamp stamp = FileStamp::of(path);
+    if (stamp.inode != 0 && !stamp.regular) return wrong(setting, path, "not a regular file");
+  }
+  auto context = std::make_shared<ssl::context>(ssl::context::tls_server);
+  boost::system::error_code error;
+  context->set_options(ssl::context::default_workarounds | ssl::context::no_sslv2 |
+                           ssl::context::no_sslv3 | ssl::context::no_tlsv1 |
+                           ssl::context::no_tlsv1_1,
+                       error);
+  if (!error) context->use_certificate_chain_file(options_.certificate, error);
+  if (error) return wrong(kCertificate, options_.certificate, error.message());
+  context->use_private_key_file(options_.key, ssl::context::pem, error);
+  if (error) return wrong(kKey, options_.key, error.message());
+  SSL_CTX_set_options(context->native_handle(), SSL_OP_NO_RENEGOTIATION);
+  return context;
+}
+
+Result<void> Tls::check() const {
+  if (!on()) {
+    if (options_.key.empty()) return {};
+    return fail(Errc::kInvalidArgument, "tls.key is set and tls.certificate is not");
+  }
+  if (options_.key.empty()) {
+    return fail(Errc::kInvalidArgument, "tls.certificate is set and tls.key is not");
+  }
+  TRY_VOID(read());
+  return {};
+}
+
+Result<void> Tls::load() {
+  TRY_VOID(check());
+  if (!on()) return {};
+  const auto taken = [this](const ssl::context&) {
+    return fmt::format("certificate reloaded from {}", options_.certificate);
+  };
+  return context_.start({.paths = {options_.certificate, options_.key},
+                         .read = [this] { return read(); },
+                         .taken = taken,
+                         .refused = "the new certificate is invalid"},
+                        kLookAgain);
+}
+
+}  // namespace halite::web
