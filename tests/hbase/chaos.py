@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Bad weather for a real HBase under Halites that write and read: nothing acknowledged is lost, nothing is invented, memory
+"""Faults of a real HBase under Halites that write and read: nothing acknowledged is lost, nothing is invented, memory
 stays within bounds, refusals say why, and all goes on by itself.
 
-    chaos.py --halite BIN                        each weather once (the short run, of ./dev test-hbase)
+    chaos.py --halite BIN                        each fault once (the short run, of ./dev test-hbase)
     chaos.py --halite BIN --rounds 20 --seed 7   so many, chosen by the seed (./dev chaos)"""
 
 import argparse
@@ -15,7 +15,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "..", "support")]
-import weather  # noqa: E402
+import faults  # noqa: E402
 from cluster import Cluster, Trouble  # noqa: E402
 from halite_server import HaliteServer  # noqa: E402
 from server_process import ServerTrouble  # noqa: E402
@@ -63,7 +63,7 @@ class Chaos:
 
     def round(self, name):
         began = time.monotonic()
-        weather.spread(self.cluster)
+        faults.spread(self.cluster)
         traffic = Traffic(self.daemons, self.ledger, self.rounds, self.seed)
         watches = [Watch(daemon) for daemon in self.daemons]
         self.rounds += 1
@@ -71,7 +71,7 @@ class Chaos:
             part.start()
         try:
             traffic.await_progress(RECOVERY_SECONDS)
-            weather.ALL[name](self.cluster, self.daemons, self.choose, self.length)
+            faults.ALL[name](self.cluster, self.daemons, self.choose, self.length)
             over = time.monotonic()
             traffic.await_progress(RECOVERY_SECONDS)
             recovered = time.monotonic() - over
@@ -112,8 +112,8 @@ def run(options):
     folder = tempfile.mkdtemp(prefix="halite-chaos-")
     print(f"seed {seed}, logs in {folder}", flush=True)
     cluster = Cluster(options.region_servers, folder=folder, session_ms=int(1000 * options.session_seconds))
-    chaos = Chaos(cluster, seed, weather.Length(options.session_seconds, options.stopped_seconds, options.away_seconds))
-    names = options.weather.split(",") if options.weather else list(weather.ALL)
+    chaos = Chaos(cluster, seed, faults.Length(options.session_seconds, options.stopped_seconds, options.away_seconds))
+    names = options.faults.split(",") if options.faults else list(faults.ALL)
     if options.rounds:
         names = [chaos.choose.choice(names) for _ in range(options.rounds)]
     try:
@@ -138,9 +138,9 @@ def run(options):
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--halite", required=True)
-    parser.add_argument("--rounds", type=int, default=0, help="0: each weather once, in order")
+    parser.add_argument("--rounds", type=int, default=0, help="0: each fault once, in order")
     parser.add_argument("--seed", type=int, help="of everything but the machines' own timing; default: a random one")
-    parser.add_argument("--weather", help=f"names by commas, of {', '.join(weather.ALL)}")
+    parser.add_argument("--faults", help=f"names by commas, of {', '.join(faults.ALL)}")
     parser.add_argument("--daemons", type=int, default=2)
     parser.add_argument("--region-servers", type=int, default=2)
     parser.add_argument("--session-seconds", type=float, default=10, help="of servers with ZooKeeper")

@@ -1,6 +1,6 @@
 """Traffic for daemons on one HBase: writers who know what was acknowledged, readers who know the answer, and a flood.
 
-A refusal is part of bad weather, if it says 503 and why; the writer goes on with other points. What is neither
+A refusal is part of a fault if it says 503 and why; the writer goes on with other points. What is neither
 acknowledged nor refused that way is an error of the daemon."""
 
 import http.client
@@ -29,7 +29,7 @@ SETTLED = {host: {START_MS + 60_000 * i: host * 1000 + i for i in range(200)} fo
 
 
 class Wrong(Exception):
-    """What no weather excuses."""
+    """What no fault excuses."""
 
 
 def value_of(choose):
@@ -85,7 +85,7 @@ class Writer(threading.Thread):
     def _new_series(self):
         """Some of a metric of their own; a name is new in one place, two or all three."""
         count = len(self.series)
-        metric = f"weather.m{count % 4}" if self.choose.random() < 0.7 else f"weather.new{self.choose.randrange(100)}"
+        metric = f"fault.m{count % 4}" if self.choose.random() < 0.7 else f"fault.new{self.choose.randrange(100)}"
         tags = {"writer": f"w{self.number}", "series": f"s{self.traffic.number}-{count}"}
         if self.choose.random() < 0.3:
             tags[f"key{self.choose.randrange(50)}"] = f"v{self.choose.randrange(500)}"

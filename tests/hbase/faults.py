@@ -121,6 +121,6 @@ def all_away(cluster, daemons, _choose, length):
     cluster.start()
 
 
-ALL = {weather.__name__: weather for weather in (
+ALL = {fault.__name__: fault for fault in (
     moves, splits, kill_meta_server, kill_region_server, stop_region_server,
     hold_region_server, kill_master, kill_zookeeper, all_away)}
