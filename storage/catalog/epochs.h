@@ -1,8 +1,10 @@
 // Decides when the id of a removed series may be assigned again. The whole protocol:
 //
-// Id     A SeriesId is the number of a slot in a SeriesTable: dense, of this process, never on disk
-//        without its definition. After the series is removed, the slot serves another series. The
-//        id alone does not show that. An id of a removed series is *stale* once its slot is freed.
+// Id     A SeriesId is the number of a slot in a SeriesTable. It is on disk only in the write-ahead
+//        log, with its definition; a process that continues with the head of the log continues
+//        these ids (tsdb/recovery/). After the series is removed, the slot serves another series.
+//        The id alone does not show that. An id of a removed series is *stale* once its slot is
+//        freed.
 // Pin    A SeriesPin counts its holder in an epoch. It does not list ids. It keeps valid every id,
 //        Series and name that its holder finds after the pin was acquired, also if the series is
 //        removed meanwhile. It does not prevent the removal.
@@ -31,7 +33,8 @@
 //     and metadata that show them.
 // What keeps ids without a pin, and why that is safe:
 //   - Heads. A series with a point in a head is not a candidate after step 1. Log records of a
-//     freed id are older than the last flush, and replay does not read them.
+//     freed id are older than the last flush, and replay does not read them. So an id has one
+//     meaning in all records that a replay reads.
 //   - SeriesRegistry's list of series without a row: it is written before step 3.
 //   - ingest's SeriesCache: reader() takes a pin and removes all keys that are older than the
 //     pin's `series_epoch`.

@@ -1,7 +1,9 @@
 #include "storage/catalog/series_loader.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
+#include <functional>
 #include <iterator>
 #include <utility>
 
@@ -23,20 +25,68 @@ SeriesLoader::SeriesLoader(Table& rows, UidTable& uids, SeriesTable& table, UidW
                            const Sharding& sharding)
     : rows_(rows), uids_(uids), table_(table), widths_(widths), sharding_(sharding) {}
 
-// The views refer to names in the name table.
-Result<NewSeries> SeriesLoader::make_series(const SeriesUids& uids, Bytes tsuid) {
+// The names of some series. A name is looked up once, as most series share theirs.
+class SeriesLoader::Names {
+ public:
+  explicit Names(UidTable& uids) : uids_(uids) {}
+
+  // `owner`: an index of the caller that needs these names.
+  void want(const SeriesUids& uids, std::size_t owner) {
+    want(NameKind::kMetric, uids.metric, owner);
+    for (const UidPair& pair : uids.pairs) {
+      want(NameKind::kTagKey, pair.key, owner);
+      want(NameKind::kTagValue, pair.value, owner);
+    }
+  }
+
+  // Reads the names that are not cached; passes errors to `failed` with their owners.
+  Task<void> read(std::function<void(std::size_t owner, const Error&)> failed) {
+    if (unknown_.empty()) co_return Result<void>();
+    CO_TRY(const auto names, co_await uids_.names_of(unknown_));
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      const auto& [kind, uid] = unknown_[i];
+      if (!names[i]) failed(owners_[i], names[i].error());
+      found_[static_cast<std::size_t>(kind)][uid] = uids_.cached(kind, uid);
+    }
+    co_return Result<void>();
+  }
+
+  // nullptr: it was removed meanwhile.
+  [[nodiscard]] const UidTable::NameMapping* find(NameKind kind, std::uint64_t uid) const {
+    const auto& of_kind = found_[static_cast<std::size_t>(kind)];
+    const auto found = of_kind.find(uid);
+    return found == of_kind.end() ? nullptr : found->second;
+  }
+
+ private:
+  void want(NameKind kind, std::uint64_t uid, std::size_t owner) {
+    const auto [at, is_new] = found_[static_cast<std::size_t>(kind)].try_emplace(uid);
+    if (is_new) at->second = uids_.cached(kind, uid);
+    if (at->second != nullptr) return;
+    unknown_.push_back({kind, uid});
+    owners_.push_back(owner);
+  }
+
+  UidTable& uids_;
+  std::array<boost::unordered_flat_map<std::uint64_t, const UidTable::NameMapping*>, 3> found_;
+  std::vector<UidTable::UidRequest> unknown_;
+  std::vector<std::size_t> owners_;  // of unknown_
+};
+
+// Without pairs, a series whose tags the table has. The views refer to names in the name table.
+Result<NewSeries> SeriesLoader::make_series(const SeriesUids& uids, Bytes tsuid,
+                                            const Names& names) const {
   NewSeries series;
-  const UidTable::NameMapping* metric = uids_.cached(NameKind::kMetric, uids.metric);
+  const UidTable::NameMapping* metric = names.find(NameKind::kMetric, uids.metric);
   if (metric == nullptr) return std::unexpected(renamed_meanwhile());
   series.metric_uid = uids.metric;
   series.metric = metric->name;
   series.shard = sharding_.shard_of(uids.metric, series.metric, tsuid);
   series.tsuid = std::move(tsuid);
-  if (table_.knows_tags(series.tsuid)) return series;
   series.tags.reserve(uids.pairs.size());
   for (const UidPair& pair : uids.pairs) {
-    const UidTable::NameMapping* key = uids_.cached(NameKind::kTagKey, pair.key);
-    const UidTable::NameMapping* value = uids_.cached(NameKind::kTagValue, pair.value);
+    const UidTable::NameMapping* key = names.find(NameKind::kTagKey, pair.key);
+    const UidTable::NameMapping* value = names.find(NameKind::kTagValue, pair.value);
     if (key == nullptr || value == nullptr) return std::unexpected(renamed_meanwhile());
     series.tags.push_back(SeriesTag{key->name, value->name, pair.key, pair.value});
   }
@@ -44,46 +94,55 @@ Result<NewSeries> SeriesLoader::make_series(const SeriesUids& uids, Bytes tsuid)
 }
 
 Task<std::vector<Result<SeriesId>>> SeriesLoader::register_stored(std::vector<Bytes> tsuids) {
-  return adopt_read(std::move(tsuids), std::nullopt);
+  return add_all(std::move(tsuids), [this](const NewSeries& series) { return table_.add(series); });
 }
 
-Task<std::vector<Result<SeriesId>>> SeriesLoader::adopt_read(
-    std::vector<Bytes> tsuids, std::optional<std::uint64_t> removals) {
+Task<void> SeriesLoader::restore(std::vector<LoggedSeries> series) {
+  std::vector<SeriesTable::Restored> restored(series.size());
+  std::vector<SeriesUids> uids(series.size());
+  Names names(uids_);
+  for (std::size_t i = 0; i < series.size(); ++i) {
+    restored[i].id = series[i].id;
+    restored[i].tags = table_.find_tags(series[i].tsuid);
+    if (restored[i].tags == nullptr) {
+      CO_TRY(uids[i], parse_tsuid(widths_, series[i].tsuid));
+    } else {
+      uids[i].metric = load_be_width(BytesView(series[i].tsuid).substr(0, widths_.metric));
+    }
+    names.want(uids[i], i);
+  }
+  Result<void> known;
+  CO_TRY_VOID(co_await names.read(
+      [&known](std::size_t /*owner*/, const Error& error) { known = std::unexpected(error); }));
+  CO_TRY_VOID(known);
+  for (std::size_t i = 0; i < series.size(); ++i) {
+    CO_TRY(restored[i].series, make_series(uids[i], std::move(series[i].tsuid), names));
+  }
+  co_return table_.restore(std::move(restored));
+}
+
+Task<std::vector<Result<SeriesId>>> SeriesLoader::add_all(std::vector<Bytes> tsuids, Add add) {
   std::vector<Result<SeriesUids>> parsed;
-  std::vector<UidTable::UidRequest> unknown;
-  std::vector<std::size_t> owners;
-  const auto want = [this, &unknown, &owners](NameKind kind, std::uint64_t uid, std::size_t owner) {
-    if (uids_.cached(kind, uid) != nullptr) return;
-    unknown.push_back({kind, uid});
-    owners.push_back(owner);
-  };
+  parsed.reserve(tsuids.size());
+  Names names(uids_);
   for (std::size_t i = 0; i < tsuids.size(); ++i) {
     parsed.push_back(parse_tsuid(widths_, tsuids[i]));
     if (!parsed.back()) continue;
-    want(NameKind::kMetric, parsed.back()->metric, i);
-    for (const UidPair& pair : parsed.back()->pairs) {
-      want(NameKind::kTagKey, pair.key, i);
-      want(NameKind::kTagValue, pair.value, i);
-    }
+    if (table_.knows_tags(tsuids[i])) parsed.back()->pairs.clear();
+    names.want(*parsed.back(), i);
   }
-  if (!unknown.empty()) {
-    CO_TRY(const auto names, co_await uids_.names_of(std::move(unknown)));
-    for (std::size_t i = 0; i < names.size(); ++i) {
-      if (!names[i] && parsed[owners[i]]) parsed[owners[i]] = std::unexpected(names[i].error());
-    }
-  }
+  CO_TRY_VOID(co_await names.read([&parsed](std::size_t owner, const Error& error) {
+    if (parsed[owner]) parsed[owner] = std::unexpected(error);
+  }));
   std::vector<Result<SeriesId>> ids;
+  ids.reserve(tsuids.size());
   for (std::size_t i = 0; i < tsuids.size(); ++i) {
     if (!parsed[i]) {
       ids.emplace_back(std::unexpected(parsed[i].error()));
       continue;
     }
-    Result<NewSeries> series = make_series(*parsed[i], std::move(tsuids[i]));
-    if (series) {
-      ids.push_back(removals ? table_.add_read(*series, *removals) : table_.add(*series));
-    } else {
-      ids.emplace_back(std::unexpected(series.error()));
-    }
+    const Result<NewSeries> series = make_series(*parsed[i], std::move(tsuids[i]), names);
+    ids.push_back(series ? add(*series) : std::unexpected(series.error()));
   }
   co_return ids;
 }
@@ -192,7 +251,11 @@ Task<bool> SeriesLoader::adopt_all(std::vector<Bytes> tsuids, std::uint64_t remo
     CO_TRY_VOID(budget->add_bytes(static_cast<std::int64_t>(bytes)));
   }
   if (!tsuids.empty()) {
-    CO_TRY(const auto ids, co_await adopt_read(std::move(tsuids), removals));
+    // kConflict for a series that may have been removed since `removals`.
+    auto add = [this, removals](const NewSeries& series) {
+      return table_.add_read(series, removals);
+    };
+    CO_TRY(const auto ids, co_await add_all(std::move(tsuids), std::move(add)));
     for (const Result<SeriesId>& id : ids) {
       if (!id && id.error().code == Errc::kConflict) co_return false;
       if (!id) co_return std::unexpected(id.error());

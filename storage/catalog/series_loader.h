@@ -26,6 +26,12 @@
 
 namespace halite::storage {
 
+// A series of a log and its id there.
+struct LoggedSeries {
+  SeriesId id = 0;
+  Bytes tsuid;
+};
+
 class SeriesLoader {
  public:
   SeriesLoader(Table& rows, UidTable& uids, SeriesTable& table, UidWidths widths,
@@ -52,17 +58,21 @@ class SeriesLoader {
   // Adds series found in stored rows, by tsuid. Reads all unknown names at once.
   Task<std::vector<Result<SeriesId>>> register_stored(std::vector<Bytes> tsuids);
 
+  // Adds series under their ids; see SeriesTable::restore(). kNotFound: a name is missing.
+  Task<void> restore(std::vector<LoggedSeries> series);
+
  private:
   class Load;
+  using Add = std::function<Result<SeriesId>(const NewSeries&)>;
 
-  // register_stored() for rows that were read when the table's removals() had this value: kConflict
-  // for a series that may have been removed since.
-  Task<std::vector<Result<SeriesId>>> adopt_read(std::vector<Bytes> tsuids,
-                                                 std::optional<std::uint64_t> removals);
+  // Looks up the names of the series and passes each series to `add`.
+  Task<std::vector<Result<SeriesId>>> add_all(std::vector<Bytes> tsuids, Add add);
   Task<bool> adopt_all(std::vector<Bytes> tsuids, std::uint64_t removals, const LoadLimits& bounds);
   Task<void> load_some(std::vector<Bytes> tsuids, const LoadLimits& bounds);
   Task<void> read_metric(std::uint64_t metric_uid, const LoadLimits& bounds, Load& load);
-  [[nodiscard]] Result<NewSeries> make_series(const SeriesUids& uids, Bytes tsuid);
+  class Names;
+  [[nodiscard]] Result<NewSeries> make_series(const SeriesUids& uids, Bytes tsuid,
+                                              const Names& names) const;
 
   Table& rows_;
   UidTable& uids_;

@@ -11,6 +11,12 @@
 #include "storage/cells/layouts/tsuid.h"
 
 namespace halite::storage {
+namespace {
+
+constexpr std::size_t kStoreSeries = 64 * 1024;  // series whose rows are built at a time
+
+}  // namespace
+
 SeriesRegistry::SeriesRegistry(std::shared_ptr<Table> names, std::shared_ptr<Table> series,
                                UidWidths widths, SeriesLimits limits,
                                std::unique_ptr<NewSeriesQuota> quota,
@@ -58,6 +64,17 @@ Task<void> SeriesRegistry::resolve_kind(NameKind kind, bool create, InternBatch&
   CO_TRY(const auto entries, co_await uids_.resolve_logged(std::move(unknown)));
   work.resolved(entries);
   co_return Result<void>();
+}
+
+Task<void> SeriesRegistry::restore(std::vector<LoggedSeries> series) {
+  std::vector<SeriesId> ids;
+  ids.reserve(series.size());
+  for (const LoggedSeries& one : series) ids.push_back(one.id);
+  CO_TRY_VOID(co_await loader_.restore(std::move(series)));
+  co_return unstored_.add([&ids](std::vector<SeriesId>& waiting) -> Result<void> {
+    waiting.insert(waiting.end(), ids.begin(), ids.end());
+    return {};
+  });
 }
 
 Task<InternedSeries> SeriesRegistry::intern(std::vector<SeriesName> names, CreateNames create) {
@@ -222,7 +239,12 @@ Task<void> SeriesRegistry::store_series(const std::vector<SeriesId>& ids) {
   // A durable row must not refer to a name that a power failure removes. The names of these series
   // are flushed here; those of later series may not be.
   CO_TRY_VOID(co_await uids_.flush_rows());
-  co_return co_await write_series_rows(*rows_, tsuids_of(ids));
+  for (std::size_t begin = 0; begin < ids.size(); begin += kStoreSeries) {
+    const std::size_t count = std::min(kStoreSeries, ids.size() - begin);
+    Task<void> writing = write_series_rows(*rows_, tsuids_of(std::span(ids).subspan(begin, count)));
+    CO_TRY_VOID(co_await std::move(writing));
+  }
+  co_return Result<void>();
 }
 
 Task<void> SeriesRegistry::flush_rows() {

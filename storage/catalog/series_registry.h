@@ -43,6 +43,13 @@ class SeriesRegistry {
     uids_.defer(log);
   }
 
+  // With defer(), before intern(): adds series of a log that is read again, under their ids in it.
+  // Their names are restored or have rows. Their own rows are deferred, as those of new series.
+  // After an error some may have been added.
+  Task<void> restore(std::vector<LoggedSeries> series);
+  // Call after the last restore(), also after an error.
+  void end_restore() { table_.end_restore(); }
+
   // Makes the rows of all names and series that have ids durable. Costs almost nothing if none is
   // deferred.
   Task<void> flush_rows();

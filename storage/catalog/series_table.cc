@@ -26,8 +26,8 @@ std::size_t tag_set_bytes(std::size_t tags, std::size_t bytes) {
 
 }  // namespace
 
-std::size_t series_bytes(std::size_t tags, std::size_t tsuid_bytes) {
-  return kOwnBytes + tag_set_bytes(tags, tsuid_bytes);
+std::size_t series_bytes(std::size_t tags, std::size_t tsuid_bytes, bool own_tag_set) {
+  return kOwnBytes + (own_tag_set ? tag_set_bytes(tags, tsuid_bytes) : 0);
 }
 
 Result<void> SeriesTable::check_room(std::size_t series, std::size_t bytes) const {
@@ -108,8 +108,8 @@ std::vector<SeriesTable::Known> SeriesTable::use(std::span<const Bytes> tsuids) 
   return known;
 }
 
-bool SeriesTable::knows_tags(BytesView tsuid) const {
-  return tsuid.size() >= widths_.metric && tags_.find(tsuid.substr(widths_.metric)) != nullptr;
+const TagSet* SeriesTable::find_tags(BytesView tsuid) const {
+  return tsuid.size() < widths_.metric ? nullptr : tags_.find(tsuid.substr(widths_.metric));
 }
 
 Result<SeriesId> SeriesTable::add(const NewSeries& series) {
@@ -125,42 +125,81 @@ Result<SeriesId> SeriesTable::add_read(const NewSeries& series, std::uint64_t re
   return add_locked(series);
 }
 
-Result<SeriesId> SeriesTable::add_locked(const NewSeries& series) {
-  const BytesView tag_bytes = BytesView(series.tsuid).substr(widths_.metric);
-  Metric& metric = metric_of(series);
-  const std::size_t set_bytes = tag_set_bytes(series.tags.size(), series.tsuid.size());
-  const TagSet* tags = nullptr;
-  bool made = false;
-  if (series.tags.empty() || !check_room(1, kOwnBytes + set_bytes)) tags = tags_.find(tag_bytes);
-  if (tags == nullptr) {
-    if (series.tags.empty() && !tag_bytes.empty()) {
-      return fail(Errc::kConflict, "the tags of this series were just removed");
-    }
-    TRY_VOID(check_room(1, kOwnBytes + set_bytes));
-    const TagIndex::Added added = tags_.add(tag_bytes, series.tags);
-    tags = added.set;
-    made = added.made;
-    if (made) bytes_ += set_bytes;
+Result<void> SeriesTable::restore(std::vector<Restored> series) {
+  const std::shared_lock shape(shape_mutex_);
+  boost::unordered_flat_map<std::uint64_t, std::vector<const Restored*>> by_metric;
+  for (Restored& one : series) {
+    if (one.id >= limits_.series) return check_room(std::size_t{limits_.series} + 1, 0);
+    by_metric[one.series.metric_uid].push_back(&one);
+    if (one.tags != nullptr) continue;
+    TRY(one.tags, add_tags(one.series));
   }
-  if (!made) {
-    if (const auto known = find_in(metric, tags->id())) {
-      unmark_candidate(known->id);
-      return known->id;
+  for (const auto& [uid, of_metric] : by_metric) {
+    Metric& metric = metric_of(of_metric.front()->series);
+    const std::lock_guard lock(metric.mutex);
+    const std::lock_guard grow(grow_mutex_);
+    TRY_VOID(check_room(of_metric.size(), of_metric.size() * kOwnBytes));
+    for (const Restored* const one : of_metric) {
+      if (metric.positions.contains(one->tags->id())) {
+        return fail(Errc::kConflict, fmt::format("the series {} is there already", one->id));
+      }
+      put(metric, *one->tags, one->series.shard, one->id);
+      restored_.add(one->id);
     }
+  }
+  return {};
+}
+
+void SeriesTable::end_restore() {
+  const std::lock_guard grow(grow_mutex_);
+  SeriesId next = 0;
+  for (const SeriesId id : restored_) {
+    if (id > next) unused_ranges_.push_back({.begin = next, .end = id});
+    next = id + 1;
+  }
+  restored_ = {};
+}
+
+// The tags of a series that may be new, in the index.
+Result<const TagSet*> SeriesTable::add_tags(const NewSeries& series) {
+  const BytesView tag_bytes = BytesView(series.tsuid).substr(widths_.metric);
+  const std::size_t set_bytes = tag_set_bytes(series.tags.size(), series.tsuid.size());
+  const Result<void> room = check_room(1, kOwnBytes + set_bytes);
+  if (series.tags.empty() || !room) {
+    if (const TagSet* const known = tags_.find(tag_bytes)) return known;
+  }
+  if (series.tags.empty() && !tag_bytes.empty()) {
+    return fail(Errc::kConflict, "the tags of this series were just removed");
+  }
+  TRY_VOID(room);
+  const TagIndex::Added added = tags_.add(tag_bytes, series.tags);
+  if (added.made) bytes_ += set_bytes;
+  return added.set;
+}
+
+Result<SeriesId> SeriesTable::add_locked(const NewSeries& series) {
+  Metric& metric = metric_of(series);
+  TRY(const TagSet* const tags, add_tags(series));
+  if (const auto known = find_in(metric, tags->id())) {
+    unmark_candidate(known->id);
+    return known->id;
   }
   const std::lock_guard lock(metric.mutex);
   const auto known = metric.positions.find(tags->id());
   if (known != metric.positions.end()) return metric.members[known->second].id;
-  TRY(const SeriesId id, append(metric, *tags, series.shard));
-  metric.positions.emplace(tags->id(), static_cast<std::uint32_t>(metric.members.size()));
-  metric.members.push_back({.id = id, .tags = tags->id()});
-  return id;
+  return append(metric, *tags, series.shard);
 }
 
 SeriesId SeriesTable::free_id() {
   const SeriesId next = made_.load();
-  if (unused_ids_.empty()) return next;
   if (kIdsAreChecked && next < limits_.series) return next;
+  if (!unused_ranges_.empty()) {
+    SeriesIdRange& range = unused_ranges_.back();
+    const SeriesId id = range.begin++;
+    if (range.begin == range.end) unused_ranges_.pop_back();
+    return id;
+  }
+  if (unused_ids_.empty()) return next;
   // Those that are free the longest come first if ids are checked.
   const auto last = kIdsAreChecked ? unused_ids_.begin() : std::prev(unused_ids_.end());
   const SeriesId id = *last;
@@ -168,11 +207,17 @@ SeriesId SeriesTable::free_id() {
   return id;
 }
 
-Result<SeriesId> SeriesTable::append(const Metric& metric, const TagSet& tags,
-                                     std::uint32_t shard) {
+Result<SeriesId> SeriesTable::append(Metric& metric, const TagSet& tags, std::uint32_t shard) {
   const std::lock_guard grow(grow_mutex_);
   TRY_VOID(check_room(1, kOwnBytes));
   const SeriesId id = free_id();
+  // Ids of removed series are free only when no reader has them.
+  if (id >= limits_.series) return std::unexpected(check_room(limits_.series + 1, 0).error());
+  put(metric, tags, shard, id);
+  return id;
+}
+
+void SeriesTable::put(Metric& metric, const TagSet& tags, std::uint32_t shard, SeriesId id) {
   std::atomic<SeriesPage*>& page = pages_[id / kPageSeries];
   if (page.load() == nullptr) {
     page.store(std::make_unique<SeriesPage>().release(), std::memory_order_release);
@@ -185,9 +230,10 @@ Result<SeriesId> SeriesTable::append(const Metric& metric, const TagSet& tags,
   series.tsuid = Tsuid(metric.shared, tags);
   TagIndex::count_series(tags);
   bytes_ += kOwnBytes;
-  if (id == made_) made_.store(id + 1);
+  if (id >= made_) made_.store(id + 1);
   size_.fetch_add(1);
-  return id;
+  metric.positions.emplace(tags.id(), static_cast<std::uint32_t>(metric.members.size()));
+  metric.members.push_back({.id = id, .tags = tags.id()});
 }
 
 void SeriesTable::mark_candidates(std::span<const SeriesId> series) {

@@ -1,4 +1,4 @@
-// All series that the process has loaded, in memory, with dense ids and stable addresses.
+// All series that the process has loaded, in memory, with small ids and stable addresses.
 //
 // A series is removed in steps, so that its id never means another series to a reader. epochs.h has
 // the protocol. First it is a removal candidate; any use ends that. When all older pins are
@@ -37,7 +37,8 @@ namespace halite::storage {
 // The memory of a series with its own tag set; series that share a tag set take less. Shared names
 // and single tags are not counted. With three-byte uids: about 130 bytes with one tag, 310 with
 // ten, of which all but 66 are the tag set's.
-[[nodiscard]] std::size_t series_bytes(std::size_t tags, std::size_t tsuid_bytes);
+[[nodiscard]] std::size_t series_bytes(std::size_t tags, std::size_t tsuid_bytes,
+                                       bool own_tag_set = true);
 
 struct SeriesLimits {
   SeriesId series = 100'000'000;   // storage.series_max
@@ -76,8 +77,9 @@ class SeriesTable {
   };
   [[nodiscard]] std::vector<Known> use(std::span<const Bytes> tsuids);
 
-  // Whether the table has a series with these tags, of any metric.
-  [[nodiscard]] bool knows_tags(BytesView tsuid) const;
+  // The tags of a series, if the table has a series with them, of any metric.
+  [[nodiscard]] const TagSet* find_tags(BytesView tsuid) const;
+  [[nodiscard]] bool knows_tags(BytesView tsuid) const { return find_tags(tsuid) != nullptr; }
 
   // Adds a series and returns its id; an existing one keeps its id. kTooLarge if the table is full,
   // naming the limit; kConflict if `tags` is needed but empty.
@@ -85,6 +87,17 @@ class SeriesTable {
   // add() for a series that was read when removals() had this value: kConflict if removals() has
   // changed, because the series may have been removed.
   Result<SeriesId> add_read(const NewSeries& series, std::uint64_t removals);
+  // A series of an earlier process. `tags`: its set if the table has it; otherwise series.tags.
+  struct Restored {
+    SeriesId id = 0;
+    const TagSet* tags = nullptr;
+    NewSeries series;
+  };
+  // Adds series under the ids that they had. Other series may be added when end_restore() was
+  // called. kConflict if a series is there already.
+  Result<void> restore(std::vector<Restored> series);
+  // The ids between those of restore() are assigned to new series.
+  void end_restore();
 
   [[nodiscard]] SeriesId size() const { return size_.load(); }
   [[nodiscard]] std::size_t bytes() const { return bytes_.load(); }
@@ -150,6 +163,10 @@ class SeriesTable {
  private:
   static constexpr std::size_t kPageSeries = SeriesPage::kSlots;
 
+  struct SeriesIdRange {
+    SeriesId begin = 0;
+    SeriesId end = 0;  // exclusive
+  };
   struct MetricMember {
     SeriesId id = 0;
     TagSetId tags = 0;
@@ -167,8 +184,11 @@ class SeriesTable {
   Metric& metric_of(const NewSeries& series);
   static std::optional<Member> find_in(const Metric& metric, TagSetId tags);
   Result<SeriesId> add_locked(const NewSeries& series);
+  [[nodiscard]] Result<const TagSet*> add_tags(const NewSeries& series);
   [[nodiscard]] SeriesId free_id();  // needs grow_mutex_
-  Result<SeriesId> append(const Metric& metric, const TagSet& tags, std::uint32_t shard);
+  Result<SeriesId> append(Metric& metric, const TagSet& tags, std::uint32_t shard);
+  // Needs grow_mutex_ and the metric's mutex.
+  void put(Metric& metric, const TagSet& tags, std::uint32_t shard, SeriesId id);
   void unmark_if_candidate(SeriesId id);
   void remove_locked(SeriesId id, Removed& removed);
 
@@ -181,6 +201,8 @@ class SeriesTable {
   std::vector<std::atomic<SeriesPage*>> pages_;  // the vector never grows
   std::atomic<SeriesId> made_ = 0;               // all ids are below
   std::vector<SeriesId> unused_ids_;             // below made_; guarded by grow_mutex_
+  IdSet restored_;                               // until end_restore(); guarded by grow_mutex_
+  std::vector<SeriesIdRange> unused_ranges_;     // also unused; guarded by grow_mutex_
   std::atomic<SeriesId> size_ = 0;
   std::atomic<std::size_t> bytes_ = 0;
   std::atomic<std::uint64_t> removals_ = 0;  // changes with shape_mutex_ exclusive

@@ -37,6 +37,21 @@ Task<void> keep_metric_class(std::shared_ptr<engine::RetentionClassWriter> pins,
   co_return co_await pins->keep_class(entry.uid, std::string(entry.name), std::move(new_name));
 }
 
+// Continues with the head that was read from the log.
+Result<void> take_over(engine::Recovery& recovery, engine::EngineContext& context) {
+  if (!recovery.has_points()) return {};
+  Result<std::shared_ptr<Head>> head = recovery.restore_head(context.registry, context.pool);
+  if (!head) {
+    if (head.error().code != Errc::kNotFound) return std::unexpected(head.error());
+    log::warn("the points of the log go into chunks now: {}", head.error().message);
+    TRY_VOID(recovery.flush(*context.log));
+    head = std::make_shared<Head>(context.chunks->states.mark().flush_number + 2,
+                                  context.retention->shard_count(), context.options.series_max);
+  }
+  context.head_list.continue_with(*std::move(head), context.chunks->states.mark().log_position);
+  return {};
+}
+
 }  // namespace
 
 Task<std::unique_ptr<EngineStore>> EngineStore::open(Dependencies dependencies,
@@ -65,15 +80,16 @@ Task<std::unique_ptr<EngineStore>> EngineStore::open(Dependencies dependencies,
   // afterwards.
   CO_TRY(engine::RetentionState stored, co_await engine::read_retention(settings));
   CO_TRY(const auto before, engine::Retention::make(dependencies.layout, stored));
-  engine::RecoveryDependencies recovery{.retention = *before,
-                                        .chunks = *chunks,
-                                        .names = names,
-                                        .series = *series,
-                                        .files = dependencies.files,
-                                        .registry = dependencies.registry,
-                                        .progress = dependencies.replayed};
-  CO_TRY(auto log, engine::recover(options, std::move(recovery)));
+  engine::Recovery recovery(options, {.retention = *before,
+                                      .chunks = *chunks,
+                                      .names = names,
+                                      .series = *series,
+                                      .files = dependencies.files,
+                                      .registry = dependencies.registry,
+                                      .progress = dependencies.replayed});
+  CO_TRY(auto log, recovery.read_log());
   if (!all_names) {
+    CO_TRY_VOID(recovery.flush(*log));
     const engine::ReservedIds kept(settings);
     auto keeping = engine::keep_lost_ids(kept, {.chunks = chunks->views,
                                                 .names = names,
@@ -83,14 +99,19 @@ Task<std::unique_ptr<EngineStore>> EngineStore::open(Dependencies dependencies,
   }
   CO_TRY_VOID(engine::LostNamesCheck(settings).note(chunks->states));
   CO_TRY_VOID(co_await engine::note_data_dir_complete(settings));
-  UidTable uids(names, dependencies.layout->widths());
   CO_TRY(engine::RetentionState wanted,
-         co_await engine::apply_rules(stored, options.retention, *dependencies.layout, uids));
+         engine::with_rules(stored, options.retention, *dependencies.layout));
+  if (wanted != stored) {
+    CO_TRY_VOID(recovery.flush(*log));  // new rules may move series to other shards
+    UidTable uids(names, dependencies.layout->widths());
+    CO_TRY(wanted, co_await engine::keep_classes(stored, std::move(wanted), uids));
+    CO_TRY_VOID(co_await engine::write_retention(settings, wanted));
+  }
   CO_TRY(auto retention, engine::Retention::make(dependencies.layout, wanted));
-  if (wanted != stored) CO_TRY_VOID(co_await engine::write_retention(settings, wanted));
   auto context = std::make_shared<engine::EngineContext>(
       std::move(options), std::move(retention), dependencies.clock, std::move(chunks),
       std::move(log), settings, std::move(names), std::move(series), dependencies.registry);
+  CO_TRY_VOID(take_over(recovery, *context));
   std::unique_ptr<EngineStore> store(new EngineStore(std::move(context), dependencies.registry));
   store->context_->registry.uids().watch(
       {.assigned = {},

@@ -61,6 +61,9 @@ class FaultyFiles final : public storage::FileSystem {
   // Called where cut_power_after() strikes, with what was about to change; may not come back.
   void on_cut(std::function<void(const std::string& path)> then);
   void restore_power();  // what was not synced is lost now
+  // In place of restore_power(): only the process ended. All that was written is there, but what
+  // was not synced is lost in a later power cut.
+  void restart_process();
   void crash() {
     cut_power();
     restore_power();
@@ -128,6 +131,7 @@ class FaultyFiles final : public storage::FileSystem {
   Result<void> write(const std::string& path, Inode& inode, std::uint64_t offset, BytesView bytes);
   Result<void> resize(Inode& inode, std::uint64_t size);
   Result<void> sync(const std::string& path, Inode& inode);
+  void begin_life();
   void lose_unsynced(Inode& inode);
   void lose_all_unsynced();
   std::uint64_t used();

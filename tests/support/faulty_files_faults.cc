@@ -138,11 +138,20 @@ void FaultyFiles::on_cut(std::function<void(const std::string& path)> then) {
 
 void FaultyFiles::restore_power() {
   const std::lock_guard lock(mutex_);
+  begin_life();
+  lose_all_unsynced();
+}
+
+void FaultyFiles::restart_process() {
+  const std::lock_guard lock(mutex_);
+  begin_life();
+}
+
+void FaultyFiles::begin_life() {
   ++life_;
   locks_.clear();
   changes_to_cut_.reset();
   power_ = true;
-  lose_all_unsynced();
 }
 
 void FaultyFiles::make_last(const std::string& path, Dir& dir, std::size_t changes) {

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <functional>
+#include <tuple>
 
+#include <boost/unordered/unordered_flat_set.hpp>
 #include <fmt/format.h>
 
+#include "common/bytes/bytes.h"
 #include "storage/catalog/names/name_kind.h"
 
 namespace halite::storage {
@@ -15,8 +18,8 @@ namespace {
 constexpr std::uint64_t kBlockMin = 16;
 constexpr std::uint64_t kBlockMax = 8192;
 
+constexpr std::uint64_t kScanGap = 64;          // ids between two that one scan passes over
 constexpr std::size_t kWriteNames = 16 * 1024;  // per write
-constexpr std::size_t kReadNames = 16 * 1024;   // per read
 
 RowWrite put(Bytes row, Family family, NameKind kind, Bytes value) {
   RowWrite write;
@@ -35,6 +38,38 @@ Result<void> check_logged(const UidAssigner& ids, const LoggedName& name) {
   return {};
 }
 
+// Those of the ids that have rows. Most ids of a log follow each other, and usually none has a row:
+// a scan is much cheaper than a read of each.
+Task<boost::unordered_flat_set<std::uint64_t>> find_rows(Table& table, const UidAssigner& ids,
+                                                         NameKind kind,
+                                                         std::vector<std::uint64_t> logged) {
+  boost::unordered_flat_set<std::uint64_t> with_row;
+  if (logged.empty()) co_return with_row;
+  std::ranges::sort(logged);
+  ScanSpec spec;
+  spec.family = kNameFamily;
+  for (std::size_t i = 0; i < logged.size(); ++i) {
+    const Bytes end = ids.encode(kind, logged[i]) + Bytes(1, '\0');
+    if (i > 0 && logged[i] - logged[i - 1] < kScanGap) {
+      spec.ranges.back().end = end;
+    } else {
+      spec.ranges.push_back({ids.encode(kind, logged[i]), end});
+    }
+  }
+  spec.qualifier_begin = Bytes(name_kind_text(kind));
+  spec.qualifier_end = spec.qualifier_begin + Bytes(1, '\0');
+  spec.keys_only = true;
+  const std::unique_ptr<Scanner> scanner = table.scan(std::move(spec), {});
+  for (;;) {
+    CO_TRY(const std::vector<Row> rows, co_await scanner->next({}));
+    if (rows.empty()) co_return with_row;
+    for (const Row& row : rows) {
+      const std::uint64_t uid = load_be_width(row.key);
+      if (std::ranges::binary_search(logged, uid)) with_row.insert(uid);
+    }
+  }
+}
+
 }  // namespace
 
 Task<void> write_names(Table& table, const UidAssigner& ids, const std::vector<NewName>& names) {
@@ -42,7 +77,7 @@ Task<void> write_names(Table& table, const UidAssigner& ids, const std::vector<N
     const std::size_t end = std::min(begin + kWriteNames, names.size());
     std::vector<RowWrite> rows;
     rows.reserve(2 * (end - begin));
-    // Ids last, because restore_names() takes the row of an id as proof that all rows exist.
+    // Ids last, because names_without_rows() takes the row of an id as proof that all rows exist.
     for (std::size_t i = begin; i < end; ++i) {
       const NewName& name = names[i];
       rows.push_back(put(Bytes(name.name), kIdFamily, name.kind, ids.encode(name.kind, name.uid)));
@@ -57,34 +92,39 @@ Task<void> write_names(Table& table, const UidAssigner& ids, const std::vector<N
   co_return Result<void>();
 }
 
-Task<void> restore_names(std::shared_ptr<Table> table, UidWidths widths,
-                         std::vector<LoggedName> names) {
+Task<std::vector<LoggedName>> names_without_rows(std::shared_ptr<Table> table, UidWidths widths,
+                                                 std::vector<LoggedName> names) {
   UidAssigner ids(table, widths);
-  std::array<std::uint64_t, 3> greatest = {};
-  for (std::size_t begin = 0; begin < names.size(); begin += kReadNames) {
-    const std::size_t end = std::min(begin + kReadNames, names.size());
-    std::vector<RowRead> reads;
-    for (std::size_t i = begin; i < end; ++i) {
-      const LoggedName& name = names[i];
-      CO_TRY_VOID(check_logged(ids, name));
-      std::uint64_t& uid = greatest[static_cast<std::size_t>(name.kind)];
-      uid = std::max(uid, name.uid);
-      reads.push_back(RowRead{
-          ids.encode(name.kind, name.uid), kNameFamily, {Bytes(name_kind_text(name.kind))}});
-    }
-    CO_TRY(const std::vector<Row> rows, co_await table->read(std::move(reads)));
-    std::vector<NewName> absent;
-    for (std::size_t i = begin; i < end; ++i) {
-      if (!rows[i - begin].cells.empty()) continue;
-      absent.push_back({.kind = names[i].kind, .uid = names[i].uid, .name = names[i].name});
-    }
-    CO_TRY_VOID(co_await write_names(*table, ids, absent));
+  std::array<std::vector<std::uint64_t>, 3> logged;  // by kind
+  for (const LoggedName& name : names) {
+    CO_TRY_VOID(check_logged(ids, name));
+    logged[static_cast<std::size_t>(name.kind)].push_back(name.uid);
   }
-  // The table may have lost its last writes although the log has them.
+  std::array<boost::unordered_flat_set<std::uint64_t>, 3> with_row;
   for (const NameKind kind : {NameKind::kMetric, NameKind::kTagKey, NameKind::kTagValue}) {
-    CO_TRY_VOID(co_await ids.raise(kind, greatest[static_cast<std::size_t>(kind)]));
+    std::vector<std::uint64_t>& uids = logged[static_cast<std::size_t>(kind)];
+    const std::uint64_t greatest = uids.empty() ? 0 : *std::ranges::max_element(uids);
+    CO_TRY(with_row[static_cast<std::size_t>(kind)],
+           co_await find_rows(*table, ids, kind, std::move(uids)));
+    // The table may have lost its last writes although the log has them.
+    CO_TRY_VOID(co_await ids.raise(kind, greatest));
   }
-  co_return Result<void>();
+  std::erase_if(names, [&with_row](const LoggedName& name) {
+    // Of several names of an id, the first is kept.
+    return !with_row[static_cast<std::size_t>(name.kind)].insert(name.uid).second;
+  });
+  co_return names;
+}
+
+Task<void> write_logged_names(std::shared_ptr<Table> table, UidWidths widths,
+                              std::vector<LoggedName> names) {
+  const UidAssigner ids(table, widths);
+  std::vector<NewName> rows;
+  rows.reserve(names.size());
+  for (const LoggedName& name : names) {
+    rows.push_back({.kind = name.kind, .uid = name.uid, .name = name.name});
+  }
+  co_return co_await write_names(*table, ids, rows);
 }
 
 DeferredNames::DeferredNames(std::shared_ptr<Table> table, UidAssigner& ids, Caches& caches,
@@ -108,6 +148,16 @@ Task<void> DeferredNames::assign(std::vector<Key> names) {
       co_return Result<void>();
     }
   }
+}
+
+void DeferredNames::restore(const std::vector<LoggedName>& names) {
+  std::ignore = unwritten_.add([this, &names](std::vector<NewName>& waiting) -> Result<void> {
+    for (const LoggedName& name : names) {
+      const UidTable::NameMapping* const entry = cache(name.kind).remember(name.name, name.uid);
+      waiting.push_back({.kind = name.kind, .uid = name.uid, .name = entry->name});
+    }
+    return {};
+  });
 }
 
 // Assigns ids to all the names at once, unless something blocks it.

@@ -44,11 +44,15 @@ struct LoggedName {
   std::string name;
 };
 
-// Replays names after a restart: writes, in order, the names of a log whose rows are missing. If
+// Replays names after a restart: returns, in order, the names of a log whose rows are missing. If
 // the row of an id exists, the name is skipped, because the id may have another name since. The
 // counter never reserves these ids again. kCorruption: not a name that was logged.
-[[nodiscard]] Task<void> restore_names(std::shared_ptr<Table> table, UidWidths widths,
-                                       std::vector<LoggedName> names);
+[[nodiscard]] Task<std::vector<LoggedName>> names_without_rows(std::shared_ptr<Table> table,
+                                                               UidWidths widths,
+                                                               std::vector<LoggedName> names);
+// Writes the rows of such names.
+[[nodiscard]] Task<void> write_logged_names(std::shared_ptr<Table> table, UidWidths widths,
+                                            std::vector<LoggedName> names);
 
 class DeferredNames {
  public:
@@ -62,6 +66,10 @@ class DeferredNames {
   // Assigns ids to those of the names that are not in the cache. The names are distinct and have no
   // rows. When it succeeds, all are in the cache.
   Task<void> assign(std::vector<std::pair<NameKind, std::string>> names);
+
+  // Adds names of an earlier log, which have no rows yet. Watchers are not called: they saw the
+  // names when these were assigned.
+  void restore(const std::vector<LoggedName>& names);
 
   // Whether every name of the kind is in the cache, which is so if the table was empty when this
   // process started.

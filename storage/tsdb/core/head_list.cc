@@ -3,6 +3,8 @@
 #include <mutex>
 #include <utility>
 
+#include "common/check.h"
+
 namespace halite::storage::engine {
 
 HeadList::HeadList(std::uint64_t last_number, std::uint32_t shards, SeriesId series_max,
@@ -14,6 +16,13 @@ HeadList::HeadList(std::uint64_t last_number, std::uint32_t shards, SeriesId ser
 
 std::shared_ptr<Head> HeadList::make(std::uint64_t number) const {
   return std::make_shared<Head>(number, shards_, series_max_);
+}
+
+void HeadList::continue_with(std::shared_ptr<Head> active, Sequence log_position) {
+  const std::lock_guard lock(mutex_);
+  HALITE_CHECK(active->number() >= active_->number(), "the number of an older head");
+  active_ = std::move(active);
+  cut_position_ = log_position;
 }
 
 HeadList::Writing HeadList::write() {

@@ -27,6 +27,10 @@ class HeadList {
   HeadList(std::uint64_t last_number, std::uint32_t shards, SeriesId series_max,
            Sequence log_position);
 
+  // Continues with a head that has the points of the log after `log_position`. Call it before any
+  // other function.
+  void continue_with(std::shared_ptr<Head> active, Sequence log_position);
+
   // The active head; it cannot be frozen while this object lives.
   class Writing {
    public:

@@ -83,6 +83,15 @@ void Head::set_position(SeriesId id, std::uint32_t position) {
   (*page)[id % kPageSeries] = position + 1;
 }
 
+void Head::copy_positions(const Head& other) {
+  for (std::size_t i = 0; i < other.pages_.size(); ++i) {
+    const Page* const page = other.pages_[i].load(std::memory_order_acquire);
+    if (page == nullptr) continue;
+    delete pages_[i].exchange(new Page(*page), std::memory_order_acq_rel);
+    account(sizeof(Page), 0);
+  }
+}
+
 std::vector<HeadPoints> Head::copy(std::uint32_t shard_index, std::span<const SeriesId> wanted,
                                    TimeRange range) {
   std::vector<HeadPoints> copies;

@@ -47,6 +47,8 @@ class Head {
     if (page != nullptr) __builtin_prefetch(&(*page)[id % kPageSeries]);
   }
   void set_position(SeriesId id, std::uint32_t position);
+  // Sets all positions of another head. Not while others use either.
+  void copy_positions(const Head& other);
 
   // Copies the points of the wanted series in the range, in the order of `wanted`; omits series
   // without points. Locks the shard for a few series at a time.

@@ -24,14 +24,14 @@ Result<std::unique_ptr<ChunkFile>> write_shard(Head& head, std::uint32_t shard_i
   std::vector<CellEntry> entries;
   for (std::uint32_t position = 0; position < shard.series_count(); ++position) {
     shard.copy(position, series);
+    if (series.points == 0) continue;
     read_points(series, kAllTimes, points);
     const std::size_t before = entries.size();
-    writer.add(shard_index, tsuid_of(series.id), points.view(), entries);
+    writer.add(shard_index, tsuid_of(shard_index, position), points.view(), entries);
     for (const CellEntry& entry : std::span(entries).subspan(before)) {
       alive[entry.partition.period].add(series.id);
     }
     stats.points += points.size();
-    if (points.empty()) continue;
     stats.newest[shard_index].push_back({.series = series.id,
                                          .time = points.times.back(),
                                          .value = points.values.back(),

@@ -15,7 +15,8 @@
 
 namespace halite::storage::engine {
 
-using TsuidOf = std::function<Bytes(SeriesId)>;
+// The tsuid of the series at a position of a shard in a head.
+using TsuidOf = std::function<Bytes(std::uint32_t shard, std::uint32_t position)>;
 
 struct FlushStats {
   std::set<std::int64_t> periods;              // that received chunks

@@ -294,13 +294,16 @@ Result<void> Maintenance::flush_all(FlushOf what) {
 
 Result<void> Maintenance::flush_frozen() {
   const SeriesTable& table = context_->registry.table();
-  const TsuidOf tsuid_of = [&table](SeriesId id) -> Bytes { return table.at(id).tsuid; };
   // Names and series must be in their tables before log segments with them are truncated.
   Result<void> outcome = run_here(context_->registry.flush_rows());
   if (outcome) outcome = context_->lost_names_check.note(context_->chunks->states);
   give_back_memory();
   if (!outcome) return outcome;
   for (const FrozenHead& frozen : context_->head_list.frozen()) {
+    const TsuidOf tsuid_of = [&table, &frozen](std::uint32_t shard,
+                                               std::uint32_t position) -> Bytes {
+      return table.at(frozen.head->shard(shard).at(position).id).tsuid;
+    };
     const auto stats = flush_head(*frozen.head, *context_->retention, tsuid_of, frozen.log_position,
                                   context_->chunks->files, &context_->active_series);
     if (!stats) {

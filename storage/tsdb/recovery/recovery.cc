@@ -1,184 +1,203 @@
 #include "storage/tsdb/recovery/recovery.h"
 
+#include <algorithm>
+#include <future>
+#include <iterator>
 #include <utility>
 #include <vector>
 
-#include <boost/unordered/unordered_flat_map.hpp>
+#include <boost/asio/post.hpp>
 
 #include "common/log.h"
 #include "common/threads/run_here.h"
-#include "storage/catalog/names/deferred_names.h"
 #include "storage/catalog/series_rows.h"
-#include "storage/tsdb/head/head.h"
 #include "storage/tsdb/maintenance/flush.h"
-#include "storage/tsdb/wal/records.h"
 
 namespace halite::storage::engine {
 namespace {
 
-constexpr std::size_t kNamesMax = 64 * 1024;  // names waiting to be restored
+constexpr std::uint32_t kSeriesBatch = 4096;  // series restored at a time
 
-// Collects points in a head of its own and numbers series as it finds them.
-class Replay final : public log_records::SectionVisitor {
- public:
-  Replay(const EngineOptions& options, const RecoveryDependencies& dependencies)
-      : options_(options),
-        retention_(dependencies.retention),
-        chunks_(dependencies.chunks),
-        names_table_(dependencies.names),
-        series_(dependencies.series),
-        series_room_(options.series_max) {
-    begin_head(chunks_.states.mark().flush_number);
-    begin_ = chunks_.states.mark().log_position;
+LogOptions log_options(const EngineOptions& options, Sequence flushed) {
+  LogOptions log = options.log;
+  log.flushed_unknown = flushed == kUnknownPosition;
+  if (!log.flushed_unknown) log.flushed_upto = flushed;
+  return log;
+}
+
+// The series at some positions of a shard, with their ids in the head.
+std::vector<LoggedSeries> logged_series(const LogReplay& replay, std::uint32_t shard,
+                                        std::uint32_t begin, std::uint32_t end) {
+  std::vector<LoggedSeries> series;
+  series.reserve(end - begin);
+  for (std::uint32_t position = begin; position < end; ++position) {
+    series.push_back({.id = replay.head()->shard(shard).at(position).id,
+                      .tsuid = Bytes(replay.tsuid(shard, position))});
   }
-
-  Result<void> record(Sequence sequence, BytesView payload) {
-    TRY_VOID(reader_.read(payload, *this));
-    last_ = sequence;
-    if (names_.size() >= kNamesMax) TRY_VOID(restore());
-    if (head_->bytes() < options_.head_freeze_bytes) return {};
-    // The log defines each id once for each head, and this head may continue. So after a crash the
-    // replay must begin at the same record again.
-    return flush(begin_);
-  }
-
-  // Call it at the end. Without damage every series is defined.
-  Result<void> finish(bool damages) {
-    if (unnamed_points_ > 0) {
-      if (!damages) return fail(Errc::kCorruption, "the log holds points of an unnamed series");
-      log::error(
-          "{} points of the log are lost because the records with their series names are lost",
-          unnamed_points_);
-    }
-    return last_ == 0 ? Result<void>() : flush(last_);
-  }
-
-  Result<void> flush(Sequence position) {
-    TRY_VOID(restore());
-    // Includes series that have rows: writing a row costs less than reading it.
-    TRY_VOID(run_here(write_series_rows(series_, std::exchange(met_, {}))));
-    const TsuidOf tsuid_of = [this](SeriesId id) -> Bytes { return Bytes(tsuids_[id]); };
-    TRY(const FlushStats stats, flush_head(*head_, retention_, tsuid_of, position, chunks_.files));
-    if (stats.points > 0) {
-      log::info("recovered {} points from the log into {} chunks", stats.points, stats.chunks);
-    }
-    begin_head(head_->number());
-    return {};
-  }
-
-  Result<void> name(const log_records::NameRecord& name) override {
-    names_.push_back({.kind = static_cast<NameKind>(name.kind),
-                      .uid = name.uid,
-                      .name = std::string(name.name)});
-    return {};
-  }
-
-  Result<void> series(const log_records::SeriesRecord& series) override {
-    if (series.shard >= head_->shard_count()) return damaged("a shard that does not exist");
-    const auto [known, is_new] =
-        by_tsuid_.try_emplace(Bytes(series.tsuid), static_cast<SeriesId>(tsuids_.size()));
-    if (is_new) {
-      tsuids_.push_back(known->first);
-      met_.push_back(known->first);
-      // The log may have more series than the current limit, because it is older.
-      if (tsuids_.size() > series_room_) {
-        series_room_ = 2 * tsuids_.size();
-        TRY_VOID(flush(begin_));
-      }
-    }
-    meaning_[series.id] = known->second;
-    return {};
-  }
-
-  Result<void> points(const log_records::PointColumns& points) override {
-    if (points.shard >= head_->shard_count()) return damaged("a shard that does not exist");
-    HeadShard& shard = head_->shard(points.shard);
-    const std::lock_guard lock(shard.mutex());
-    const std::size_t bytes_before = shard.bytes();
-    for (std::size_t i = 0; i < points.series.size(); ++i) {
-      const auto meaning = meaning_.find(points.series[i]);
-      if (meaning == meaning_.end()) {
-        ++unnamed_points_;
-        continue;
-      }
-      auto index = head_->position_of(meaning->second);
-      if (!index) {
-        index = shard.add_series(meaning->second);
-        head_->set_position(meaning->second, *index);
-      }
-      shard.append(*index, {.time = points.times[i],
-                            .value = points.values[i],
-                            .is_float = (points.flags[i] & kFloat) != 0});
-    }
-    head_->account(static_cast<std::int64_t>(shard.bytes() - bytes_before), points.series.size());
-    return {};
-  }
-
- private:
-  Result<void> restore() {
-    return run_here(
-        restore_names(names_table_, retention_.base().widths(), std::exchange(names_, {})));
-  }
-
-  void begin_head(std::uint64_t last_number) {
-    head_ = std::make_unique<Head>(last_number + 2, retention_.shard_count(),
-                                   static_cast<SeriesId>(series_room_));
-  }
-  static std::unexpected<Error> damaged(const char* what) {
-    return fail(Errc::kCorruption, std::string("the log holds ") + what);
-  }
-
-  const EngineOptions& options_;
-  const Retention& retention_;
-  ChunkDb& chunks_;
-  const std::shared_ptr<Table> names_table_;
-  Table& series_;
-  log_records::SectionReader reader_;
-  std::size_t series_room_;  // of the head
-  std::unique_ptr<Head> head_;
-  Sequence begin_ = 0;             // before the first record to read
-  Sequence last_ = 0;              // 0 = none
-  std::vector<LoggedName> names_;  // not yet restored
-  std::uint64_t unnamed_points_ = 0;
-  boost::unordered_flat_map<Bytes, SeriesId> by_tsuid_;
-  std::vector<Bytes> tsuids_;  // by our numbers
-  std::vector<Bytes> met_;     // those that may lack a row
-  // The latest meaning of each id in the log.
-  boost::unordered_flat_map<SeriesId, SeriesId> meaning_;
-};
-
-void report(const ReplayReport& replayed) {
-  // The log has reported damage already.
-  if (replayed.torn) log::warn("an incomplete write was removed from the end of the log");
+  return series;
 }
 
 }  // namespace
 
-Result<std::unique_ptr<Log>> recover(const EngineOptions& options,
-                                     RecoveryDependencies dependencies) {
-  Replay replay(options, dependencies);
+Recovery::Recovery(const EngineOptions& options, RecoveryDependencies dependencies)
+    : series_limits_{.series = options.series_max, .bytes = options.series_bytes_max},
+      head_bytes_max_(options.head_bytes_max / 4 * 3),
+      log_options_(log_options(options, dependencies.chunks.states.mark().log_position)),
+      dependencies_(std::move(dependencies)),
+      begin_(dependencies_.chunks.states.mark().log_position),
+      replay_(std::make_unique<LogReplay>(dependencies_.chunks.states.mark().flush_number + 2,
+                                          dependencies_.retention.shard_count(),
+                                          log_options_.flushed_unknown ? 1 : options.read_threads)),
+      stored_(dependencies_.retention.shard_count()) {}
+
+Result<std::unique_ptr<Log>> Recovery::read_log() {
   ReplayCallbacks callbacks;
-  callbacks.record = [&replay](Sequence sequence, BytesView payload) {
-    return replay.record(sequence, payload);
-  };
-  callbacks.progress = [&dependencies](const ReplayProgress& progress) -> Result<void> {
+  callbacks.record = [this](Sequence /*sequence*/, BytesView payload) { return record(payload); };
+  callbacks.progress = [this](const ReplayProgress& progress) -> Result<void> {
     log::info("replaying the log: {} of {} MiB", progress.bytes_done >> 20,
               progress.bytes_total >> 20);
-    return dependencies.progress ? dependencies.progress(progress) : Result<void>();
+    return dependencies_.progress ? dependencies_.progress(progress) : Result<void>();
   };
-  LogOptions log_options = options.log;
-  const std::uint64_t position = dependencies.chunks.states.mark().log_position;
-  log_options.flushed_unknown = position == kUnknownPosition;
-  if (!log_options.flushed_unknown) log_options.flushed_upto = position;
   TRY(std::unique_ptr<Log> log,
-      Log::open(dependencies.files, log_options, callbacks, dependencies.registry));
-  report(log->replayed());
-  TRY_VOID(replay.finish(!log->replayed().damages.empty()));
-  // Store the position in the chunks, also if sequences were skipped or unknown.
-  if (dependencies.chunks.states.mark().log_position != log->last())
-    TRY_VOID(replay.flush(log->last()));
-  TRY_VOID(log->truncate_upto(dependencies.chunks.states.mark().log_position));
+      Log::open(dependencies_.files, log_options_, callbacks, dependencies_.registry));
+  TRY_VOID(replay_->wait());
+  // The log has reported damage already.
+  if (log->replayed().torn) log::warn("an incomplete write was removed from the end of the log");
+  TRY_VOID(check_names(log->replayed()));
+  if (log->replayed().records == 0 && log->last() == begin_) {
+    replay_.reset();
+    TRY_VOID(log->truncate_upto(begin_));
+  } else if (!may_restore(log->replayed())) {
+    TRY_VOID(flush(*log));
+  }
   return log;
+}
+
+Result<void> Recovery::record(BytesView payload) {
+  TRY_VOID(replay_->add(payload));
+  if (replay_->bytes() < head_bytes_max_) return {};
+  TRY_VOID(replay_->wait());
+  // The log defines each id once for each head, and this head may continue. So after a crash the
+  // replay must begin at the same record again.
+  TRY_VOID(flush_upto(begin_));
+  replay_->begin_head(replay_->head()->number() + 2);
+  return {};
+}
+
+// Without damage every series is defined.
+Result<void> Recovery::check_names(const ReplayReport& report) const {
+  const std::uint64_t unnamed = replay_->unnamed_points();
+  if (unnamed == 0) return {};
+  if (report.damages.empty()) {
+    return fail(Errc::kCorruption, "the log holds points of an unnamed series");
+  }
+  log::error("{} points of the log are lost because the records with their series names are lost",
+             unnamed);
+  return {};
+}
+
+bool Recovery::may_restore(const ReplayReport& report) const {
+  if (replay_->head()->points() == 0) return false;
+  // The position in the chunks must pass lost and skipped records.
+  if (!report.damages.empty() || report.end_lost || log_options_.flushed_unknown) return false;
+  return replay_->is_consistent() && replay_->head()->bytes() < head_bytes_max_ && series_fit();
+}
+
+// Whether the series table has room for all series, as it counts their memory.
+bool Recovery::series_fit() const {
+  if (replay_->greatest_id() >= series_limits_.series) return false;
+  const UidWidths widths = dependencies_.retention.base().widths();
+  boost::unordered_flat_set<std::size_t> tag_sets;  // hashes: a collision only underestimates
+  std::size_t bytes = 0;
+  for (std::uint32_t shard = 0; shard < replay_->head()->shard_count(); ++shard) {
+    for (std::uint32_t i = 0; i < replay_->head()->shard(shard).series_count(); ++i) {
+      const BytesView tsuid = replay_->tsuid(shard, i);
+      const BytesView tags = tsuid.substr(std::min<std::size_t>(widths.metric, tsuid.size()));
+      const bool is_new = tag_sets.insert(std::hash<BytesView>()(tags)).second;
+      bytes +=
+          series_bytes(tags.size() / (widths.tag_key + widths.tag_value), tsuid.size(), is_new);
+    }
+  }
+  return bytes <= series_limits_.bytes;
+}
+
+// Moves the names of the log to names_, without those that have rows.
+Result<void> Recovery::take_names() {
+  std::vector<LoggedName> names = replay_->take_names();
+  names_.insert(names_.end(), std::make_move_iterator(names.begin()),
+                std::make_move_iterator(names.end()));
+  TRY(names_, run_here(names_without_rows(dependencies_.names,
+                                          dependencies_.retention.base().widths(), names_)));
+  return {};
+}
+
+// Includes series that have rows: writing a row costs less than reading it.
+Result<void> Recovery::write_series() {
+  for (std::uint32_t shard = 0; shard < replay_->head()->shard_count(); ++shard) {
+    const std::uint32_t count = replay_->head()->shard(shard).series_count();
+    for (std::uint32_t& next = stored_[shard]; next < count;) {
+      const std::uint32_t end = std::min(next + kSeriesBatch, count);
+      std::vector<Bytes> tsuids;
+      for (std::uint32_t i = next; i < end; ++i) tsuids.emplace_back(replay_->tsuid(shard, i));
+      TRY_VOID(run_here(write_series_rows(dependencies_.series, std::move(tsuids))));
+      next = end;
+    }
+  }
+  return {};
+}
+
+Result<void> Recovery::flush_upto(Sequence position) {
+  TRY_VOID(take_names());
+  TRY_VOID(run_here(
+      write_logged_names(dependencies_.names, dependencies_.retention.base().widths(), names_)));
+  names_ = {};
+  TRY_VOID(write_series());
+  const TsuidOf tsuid_of = [this](std::uint32_t shard, std::uint32_t at) {
+    return Bytes(replay_->tsuid(shard, at));
+  };
+  TRY(const FlushStats stats, flush_head(*replay_->head(), dependencies_.retention, tsuid_of,
+                                         position, dependencies_.chunks.files));
+  if (stats.points > 0) {
+    log::info("recovered {} points from the log into {} chunks", stats.points, stats.chunks);
+  }
+  return {};
+}
+
+Result<void> Recovery::flush(Log& log) {
+  if (replay_ == nullptr) return {};
+  TRY_VOID(flush_upto(log.last()));
+  replay_.reset();
+  return log.truncate_upto(dependencies_.chunks.states.mark().log_position);
+}
+
+Result<std::shared_ptr<Head>> Recovery::restore_head(SeriesRegistry& registry,
+                                                     boost::asio::thread_pool& pool) {
+  TRY_VOID(take_names());
+  registry.uids().restore(names_);
+  const std::shared_ptr<Head> head = replay_->head();
+  std::vector<std::future<Result<void>>> running;
+  for (std::uint32_t shard = 0; shard < head->shard_count(); ++shard) {
+    const std::uint32_t count = head->shard(shard).series_count();
+    for (std::uint32_t begin = 0; begin < count; begin += kSeriesBatch) {
+      std::packaged_task<Result<void>()> restore([this, &registry, shard, begin, count] {
+        return run_here(registry.restore(
+            logged_series(*replay_, shard, begin, std::min(begin + kSeriesBatch, count))));
+      });
+      running.push_back(restore.get_future());
+      boost::asio::post(pool, std::move(restore));
+    }
+  }
+  Result<void> outcome;
+  for (std::future<Result<void>>& one : running) {
+    Result<void> restored = one.get();
+    if (!restored && outcome) outcome = std::move(restored);
+  }
+  registry.end_restore();
+  TRY_VOID(outcome);
+  log::info("read {} points of {} series from the log", head->points(), registry.table().size());
+  names_ = {};
+  replay_.reset();
+  return head;
 }
 
 }  // namespace halite::storage::engine

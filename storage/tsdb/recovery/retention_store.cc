@@ -48,13 +48,15 @@ bool same_rules(const RetentionState& left, const RetentionState& right) {
 
 }  // namespace
 
-Task<RetentionState> apply_rules(RetentionState stored, std::vector<RetentionRule> rules,
-                                 const CyclicLayout& base, UidTable& uids) {
-  RetentionState next = stored;
-  for (RetentionState::Class& one : next.classes) one.in_use = false;
-  for (const RetentionRule& rule : rules) {
-    CO_TRY_VOID(use_rule(rule, base.options(), next));
-  }
+Result<RetentionState> with_rules(RetentionState stored, const std::vector<RetentionRule>& rules,
+                                  const CyclicLayout& base) {
+  for (RetentionState::Class& one : stored.classes) one.in_use = false;
+  for (const RetentionRule& rule : rules) TRY_VOID(use_rule(rule, base.options(), stored));
+  return stored;
+}
+
+Task<RetentionState> keep_classes(const RetentionState& stored, RetentionState next,
+                                  UidTable& uids) {
   if (same_rules(stored, next)) co_return next;
   constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
   CO_TRY(std::vector<std::string> metrics, co_await uids.suggest(NameKind::kMetric, "", kAll));

@@ -10,10 +10,14 @@
 
 namespace halite::storage::engine {
 
-// Returns the state with exactly these rules in use. Existing metrics stay in their classes; they
-// are pinned if the rules would move them. kConflict: a class that was created with a TTL cannot
+// The state with exactly these rules in use. kConflict: a class that was created with a TTL cannot
 // lose it.
-Task<RetentionState> apply_rules(RetentionState stored, std::vector<RetentionRule> rules,
-                                 const CyclicLayout& base, UidTable& uids);
+[[nodiscard]] Result<RetentionState> with_rules(RetentionState stored,
+                                                const std::vector<RetentionRule>& rules,
+                                                const CyclicLayout& base);
+// Pins the existing metrics that `next` would move to their classes in `stored`. The names of all
+// metrics must have rows.
+Task<RetentionState> keep_classes(const RetentionState& stored, RetentionState next,
+                                  UidTable& uids);
 
 }  // namespace halite::storage::engine

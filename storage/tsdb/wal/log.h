@@ -83,6 +83,7 @@ struct ReplayReport {
   std::uint64_t records = 0;  // passed to the callback
   Sequence last = 0;          // last sequence of the log, passed to the callback or not
   bool torn = false;          // an unfinished write was cut off at the end
+  bool end_lost = false;      // an unknown number of synced records at the end is missing
   std::vector<LogDamage> damages;
 };
 

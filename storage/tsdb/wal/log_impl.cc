@@ -87,7 +87,10 @@ Result<void> Log::Impl::open(const ReplayCallbacks& replay) {
         options_.dir, missing);
     // The missing sequences are unknown. Without any segment the log begins with a new salt.
     if (!replayed.segments.empty()) last_ += log_format::kSequencesSkipped;
+    report_.end_lost = true;
   }
+  // The next segment states that all records before it are durable.
+  TRY_VOID(log_format::make_durable(*files_, replayed.unsynced));
   synced_ = synced_upto_ = marked_upto_ = cut_at_ = last_;
   segments_.emplace(*files_, options_, std::move(replayed));
   // Never continue in the old segment: there may be complete records after the cut-off position.

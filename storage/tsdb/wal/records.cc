@@ -60,11 +60,21 @@ Result<void> read_name(BytesView& rest, SectionVisitor& visitor) {
 
 constexpr std::uint64_t kU32Max = 0xFFFFFFFF;
 
+Result<std::uint32_t> read_u32(BytesView& rest, std::string_view what) {
+  TRY(const std::uint64_t value, read_bounded(rest, kU32Max, what));
+  return static_cast<std::uint32_t>(value);
+}
+
 Result<void> read_series(BytesView& rest, SectionVisitor& visitor) {
-  TRY(const std::uint64_t id, read_bounded(rest, kU32Max, "a series id"));
-  TRY(const std::uint64_t shard, read_bounded(rest, kU32Max, "a shard"));
+  TRY(const std::uint32_t id, read_u32(rest, "a series id"));
+  TRY(const std::uint32_t shard, read_u32(rest, "a shard"));
   TRY(const BytesView tsuid, read_text(rest));
-  return visitor.series({static_cast<std::uint32_t>(id), static_cast<std::uint32_t>(shard), tsuid});
+  return visitor.series({.id = id, .shard = shard, .tsuid = tsuid});
+}
+
+std::unexpected<Error> unknown_section(std::uint8_t section) {
+  return fail(Errc::kUnsupported,
+              fmt::format("a log record has a section of the unknown kind {}", section));
 }
 
 }  // namespace
@@ -106,13 +116,28 @@ Result<std::size_t> SectionReader::read_count(BytesView& rest) {
 }
 
 Result<void> SectionReader::read_points(BytesView& rest, SectionVisitor& visitor) {
-  TRY(const std::uint64_t shard, read_bounded(rest, kU32Max, "a shard"));
+  TRY(const std::uint32_t shard, read_u32(rest, "a shard"));
   TRY(const std::size_t count, read_count(rest));
   TRY_VOID(read_column(rest, count, series_));
   TRY_VOID(read_column(rest, count, times_));
   TRY_VOID(read_column(rest, count, values_));
   TRY_VOID(read_column(rest, count, flags_));
-  return visitor.points({static_cast<std::uint32_t>(shard), series_, times_, values_, flags_});
+  return visitor.points({shard, series_, times_, values_, flags_});
+}
+
+Result<BytesView> read_names(BytesView payload, SectionVisitor& visitor) {
+  while (!payload.empty() && static_cast<std::uint8_t>(payload.front()) == kName) {
+    payload.remove_prefix(1);
+    TRY_VOID(read_name(payload, visitor));
+  }
+  return payload;
+}
+
+Result<std::uint32_t> shard_of(BytesView payload) {
+  TRY(const std::uint8_t section, read_byte(payload));
+  if (section == kSeries) TRY_VOID(read_u32(payload, "a series id"));
+  if (section == kSeries || section == kPoints) return read_u32(payload, "a shard");
+  return unknown_section(section);
 }
 
 Result<void> SectionReader::read(BytesView payload, SectionVisitor& visitor) {
@@ -127,8 +152,7 @@ Result<void> SectionReader::read(BytesView payload, SectionVisitor& visitor) {
     } else if (section == kPoints) {
       TRY_VOID(read_points(payload, visitor));
     } else {
-      return fail(Errc::kUnsupported,
-                  fmt::format("a log record has a section of the unknown kind {}", section));
+      return unknown_section(section);
     }
   }
   return {};

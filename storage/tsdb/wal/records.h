@@ -59,6 +59,11 @@ class SectionVisitor {
   virtual Result<void> points(const PointColumns& points) = 0;
 };
 
+// Passes the names at the beginning of a payload to the visitor and returns the rest.
+[[nodiscard]] Result<BytesView> read_names(BytesView payload, SectionVisitor& visitor);
+// The shard of the section that a payload without names begins with.
+[[nodiscard]] Result<std::uint32_t> shard_of(BytesView payload);
+
 // Reads payloads. Reuse it: it keeps its column buffers. Not thread-safe.
 class SectionReader {
  public:

@@ -51,6 +51,7 @@ class Replay {
   Result<void> replay_segment(std::size_t index);
   Result<void> walk(const SegmentFile& file, BytesView bytes, const SegmentScan& scan,
                     std::optional<Sequence> bound);
+  void note_unsynced(const SegmentFile& file, BytesView bytes, const SegmentScan& scan);
   Result<void> damaged(const SegmentFile& file, BytesView bytes, std::size_t begin, std::size_t end,
                        Sequence next);
   Result<void> set_aside(LogDamage& damage, BytesView bytes);
@@ -154,7 +155,10 @@ Result<void> Replay::replay_segment(std::size_t index) {
   TRY(const Bytes bytes, read_segment(files_, found.file.path));
   const SegmentKey key(log_.salt, found.file.number);
   const Sequence first = known_begin ? found.head->after + 1 : last_ + 1;
-  TRY_VOID(walk(found.file, bytes, scan_segment(bytes, key, first), bound));
+  const SegmentScan scan = scan_segment(bytes, key, first);
+  TRY_VOID(walk(found.file, bytes, scan, bound));
+  // A segment is synced before the next one begins.
+  if (index + 1 == found_.size()) note_unsynced(found.file, bytes, scan);
   found.file.last = last_;
   return {};
 }
@@ -185,6 +189,19 @@ Result<void> Replay::walk(const SegmentFile& file, BytesView bytes, const Segmen
   }
   if (last_ < synced) TRY_VOID(damaged(file, bytes, whole_end, bytes.size(), synced + 1));
   return {};
+}
+
+void Replay::note_unsynced(const SegmentFile& file, BytesView bytes, const SegmentScan& scan) {
+  std::size_t begin = kPageBytes;  // with the head of the first group that may not be synced
+  std::size_t end = kPageBytes;
+  for (const ScannedRecord& record : scan.records) {
+    if (record.sequence > last_) break;
+    end = record.offset + record.bytes;
+    if (record.sequence <= scan.synced_upto) begin = end;
+  }
+  if (begin == end) return;
+  log_.unsynced = {
+      .path = file.path, .offset = begin, .bytes = Bytes(bytes.substr(begin, end - begin))};
 }
 
 // Handles the loss of the records from last_ + 1 to before `next`, whose bytes were in [begin,
@@ -220,6 +237,13 @@ Result<void> Replay::set_aside(LogDamage& damage, BytesView bytes) {
 }
 
 }  // namespace
+
+Result<void> make_durable(FileSystem& files, const UnsyncedEnd& unsynced) {
+  if (unsynced.bytes.empty()) return {};
+  TRY(const std::unique_ptr<File> file, files.open(unsynced.path, OpenFile::kWrite));
+  TRY_VOID(file->pwrite(unsynced.offset, unsynced.bytes));
+  return file->sync();
+}
 
 Result<ReplayedLog> replay_log(FileSystem& files, const LogOptions& options,
                                const ReplayCallbacks& callbacks) {

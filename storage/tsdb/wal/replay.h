@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "common/bytes/bytes.h"
 #include "common/result.h"
 #include "storage/files/files.h"
 #include "storage/tsdb/wal/log.h"
@@ -24,8 +25,16 @@ struct SegmentFile {
   Sequence last = 0;        // its last record; `after` if it has none
 };
 
+// Records at the end of the log that the earlier process may not have synced.
+struct UnsyncedEnd {
+  std::string path;
+  std::uint64_t offset = 0;
+  Bytes bytes;  // empty: all was synced
+};
+
 struct ReplayedLog {
   ReplayReport report;
+  UnsyncedEnd unsynced;
   std::vector<SegmentFile> segments;  // oldest first
   std::vector<std::string> spares;    // paths
   std::uint64_t salt = 0;             // 0 = no readable segment has it
@@ -34,6 +43,10 @@ struct ReplayedLog {
 
 // Sequences skipped after a missing end, so that none of its sequences is reused.
 inline constexpr Sequence kSequencesSkipped = Sequence{1} << 32;
+
+// Writes the records again and syncs them. The file already shows them; but they may be in memory
+// only, and after a failed sync the system may have forgotten to write them.
+[[nodiscard]] Result<void> make_durable(FileSystem& files, const UnsyncedEnd& unsynced);
 
 Result<ReplayedLog> replay_log(FileSystem& files, const LogOptions& options,
                                const ReplayCallbacks& callbacks);

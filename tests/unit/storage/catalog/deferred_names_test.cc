@@ -53,6 +53,11 @@ class DeferredNamesTest : public testing::Test {
     uids->defer(log_);
     return uids;
   }
+  Result<void> restore() {
+    auto names = run_task(names_without_rows(table_, {}, log_.logged));
+    if (!names) return std::unexpected(names.error());
+    return run_task(write_logged_names(table_, {}, *std::move(names)));
+  }
   static std::uint64_t uid(UidTable& uids, const std::string& name) {
     const auto entry = run_task(uids.find_or_assign(NameKind::kMetric, name));
     EXPECT_TRUE(entry) << entry.error().message;
@@ -208,7 +213,7 @@ TEST_F(DeferredNamesTest, RestoringWritesWhatIsMissingAndUndoesNoRename) {
   EXPECT_EQ(uid(*uids, "ab"), 2);  // in the log alone
   EXPECT_EQ(uid(*uids, "cd"), 3);
   for (int again = 0; again < 2; ++again) {
-    ASSERT_TRUE(run_task(restore_names(table_, {}, log_.logged)));
+    ASSERT_TRUE(restore());
     EXPECT_EQ(cells(1), (Texts{"000001:metrics=xy", "000002:metrics=ab", "000003:metrics=cd"}));
     EXPECT_EQ(cells(0).size(), 4);
     EXPECT_TRUE(cells(0).contains("ab:metrics=000002"));
@@ -216,24 +221,42 @@ TEST_F(DeferredNamesTest, RestoringWritesWhatIsMissingAndUndoesNoRename) {
   }
 }
 
+TEST_F(DeferredNamesTest, RestoredNamesAreFoundBeforeTheyHaveRows) {
+  const auto before = open();
+  EXPECT_EQ(uid(*before, "a"), 1);
+  ASSERT_TRUE(run_task(before->flush_rows()));
+  EXPECT_EQ(uid(*before, "b"), 2);
+  const auto names = run_task(names_without_rows(table_, {}, log_.logged)).value();
+  ASSERT_EQ(names.size(), 1);
+  EXPECT_EQ(names.front().name, "b");
+  const auto after = open();
+  after->restore(names);
+  EXPECT_EQ(uid(*after, "b"), 2);
+  EXPECT_EQ(run_task(after->name_of(NameKind::kMetric, 2))->name, "b");
+  EXPECT_EQ(cells(1), Texts{"000001:metrics=a"});
+  ASSERT_TRUE(run_task(after->flush_rows()));
+  EXPECT_EQ(cells(1), (Texts{"000001:metrics=a", "000002:metrics=b"}));
+  EXPECT_GT(uid(*after, "c"), 2);
+}
+
 TEST_F(DeferredNamesTest, RestoringRaisesACounterThatFellBehind) {
   const auto uids = open();
   for (const char* const name : {"a", "b", "c"}) uid(*uids, name);
   table_ = run_task(store_.open_table(uid_table_spec("another"))).value();
-  ASSERT_TRUE(run_task(restore_names(table_, {}, log_.logged)));
+  ASSERT_TRUE(restore());
   const auto after = open();
   EXPECT_EQ(uid(*after, "d"), 4);
   EXPECT_EQ(uid(*after, "b"), 2);
 }
 
 TEST_F(DeferredNamesTest, WhatNobodyLoggedIsRefused) {
-  const auto restore = [this](LoggedName name) {
-    return run_task(restore_names(table_, {}, {std::move(name)})).error().code;
+  const auto code_of = [this](LoggedName name) {
+    return run_task(names_without_rows(table_, {}, {std::move(name)})).error().code;
   };
-  EXPECT_EQ(restore({static_cast<NameKind>(3), 1, "a"}), Errc::kCorruption);
-  EXPECT_EQ(restore({NameKind::kMetric, 0, "a"}), Errc::kCorruption);
-  EXPECT_EQ(restore({NameKind::kMetric, 1 << 24, "a"}), Errc::kCorruption);
-  EXPECT_EQ(restore({NameKind::kMetric, 1, ""}), Errc::kCorruption);
+  EXPECT_EQ(code_of({static_cast<NameKind>(3), 1, "a"}), Errc::kCorruption);
+  EXPECT_EQ(code_of({NameKind::kMetric, 0, "a"}), Errc::kCorruption);
+  EXPECT_EQ(code_of({NameKind::kMetric, 1 << 24, "a"}), Errc::kCorruption);
+  EXPECT_EQ(code_of({NameKind::kMetric, 1, ""}), Errc::kCorruption);
 }
 
 }  // namespace

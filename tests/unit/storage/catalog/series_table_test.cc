@@ -46,6 +46,40 @@ TEST(SeriesTable, GivesDenseIds) {
   EXPECT_LT(table.at(0).tsuid, table.at(1).tsuid);
 }
 
+TEST(SeriesTable, RestoredSeriesKeepTheirIdsAndNewOnesGetTheOthers) {
+  const std::unique_ptr<SeriesTable> held = make_table(6);
+  SeriesTable& table = *held;
+  NewSeries other_metric = series("n", 2, 1, "a");
+  ASSERT_TRUE(table.restore({{.id = 4, .series = series("m", 1, 1, "a")}}));
+  other_metric.tags.clear();  // the table has them
+  ASSERT_TRUE(table.restore(
+      {{.id = 1, .tags = table.find_tags(other_metric.tsuid), .series = other_metric}}));
+  table.end_restore();
+  EXPECT_EQ(table.size(), 2U);
+  EXPECT_EQ(table.at(4).metric, "m");
+  EXPECT_EQ(table.at(1).metric, "n");
+  EXPECT_EQ(table.at(1).tags[0].value, "a");
+  EXPECT_EQ(*table.add(series("m", 1, 1, "a")), 4U);
+  std::set<SeriesId> added;
+  for (std::uint64_t uid = 2; uid < 6; ++uid) {
+    const Result<SeriesId> id = table.add(series("m", 1, uid, "b"));
+    ASSERT_TRUE(id) << id.error().message;
+    added.insert(*id);
+  }
+  EXPECT_EQ(added, (std::set<SeriesId>{0, 2, 3, 5}));
+  EXPECT_EQ(table.add(series("m", 1, 9, "c")).error().code, Errc::kTooLarge);
+}
+
+TEST(SeriesTable, RestoreRefusesWhatIsThereOrTooMuch) {
+  const std::unique_ptr<SeriesTable> held = make_table(2);
+  SeriesTable& table = *held;
+  ASSERT_TRUE(table.restore({{.id = 0, .series = series("m", 1, 1, "a")}}));
+  EXPECT_EQ(table.restore({{.id = 1, .series = series("m", 1, 1, "a")}}).error().code,
+            Errc::kConflict);
+  EXPECT_EQ(table.restore({{.id = 2, .series = series("m", 1, 2, "b")}}).error().code,
+            Errc::kTooLarge);
+}
+
 TEST(SeriesTable, SharesTheTagsOfMetrics) {
   const std::unique_ptr<SeriesTable> held = make_table(10);
   SeriesTable& table = *held;

@@ -92,7 +92,8 @@ class FullDisk {
         } else {
           world_.files->heal();
         }
-        std::this_thread::sleep_for(std::chrono::microseconds(500));  // the length of a fault
+        // Longer without a fault: the log tries again only every millisecond.
+        std::this_thread::sleep_for(std::chrono::microseconds(full ? 500 : 3000));
       }
     }
     world_.files->heal();

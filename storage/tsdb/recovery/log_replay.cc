@@ -1,0 +1,288 @@
+#include "storage/tsdb/recovery/log_replay.h"
+
+#include <algorithm>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include <boost/unordered/unordered_flat_set.hpp>
+
+#include "common/threads/thread_name.h"
+
+namespace halite::storage::engine {
+namespace {
+
+constexpr std::size_t kWaitingBytesMax = 32 << 20;  // records that no thread has read yet
+constexpr std::size_t kAhead =
+    8;  // points between the prefetch of a series and its use; twice for positions
+
+std::unexpected<Error> damaged(const char* what) {
+  return fail(Errc::kCorruption, std::string("the log holds ") + what);
+}
+
+}  // namespace
+
+// The series of one shard by their positions in the head.
+class LogReplay::Shard {
+ public:
+  Shard() = default;
+  Shard(const Shard&) = delete;
+  Shard& operator=(const Shard&) = delete;
+
+  [[nodiscard]] BytesView tsuid(std::uint32_t position) const {
+    const std::size_t begin = position == 0 ? 0 : ends_[position - 1];
+    return BytesView(tsuids_).substr(begin, ends_[position] - begin);
+  }
+
+  // The position of a series that has been added.
+  [[nodiscard]] std::optional<std::uint32_t> find(BytesView tsuid) const {
+    const auto found = by_tsuid_.find(tsuid);
+    return found == by_tsuid_.end() ? std::nullopt : std::optional(*found);
+  }
+
+  // The series at the next position.
+  void add(BytesView tsuid) {
+    tsuids_.append(tsuid);
+    ends_.push_back(tsuids_.size());
+    by_tsuid_.insert(static_cast<std::uint32_t>(ends_.size() - 1));
+  }
+
+ private:
+  struct Hash {
+    using is_transparent = void;
+    const Shard* shard;
+    std::size_t operator()(BytesView tsuid) const { return std::hash<BytesView>()(tsuid); }
+    std::size_t operator()(std::uint32_t position) const { return (*this)(shard->tsuid(position)); }
+  };
+  struct Equal {
+    using is_transparent = void;
+    const Shard* shard;
+    bool operator()(std::uint32_t a, std::uint32_t b) const { return a == b; }
+    bool operator()(BytesView a, std::uint32_t b) const { return a == shard->tsuid(b); }
+    bool operator()(std::uint32_t a, BytesView b) const { return shard->tsuid(a) == b; }
+  };
+
+  Bytes tsuids_;
+  std::vector<std::size_t> ends_;  // in tsuids_
+  boost::unordered_flat_set<std::uint32_t, Hash, Equal> by_tsuid_{0, Hash{this}, Equal{this}};
+};
+
+// Visits the names at the beginning of a record.
+class LogReplay::Names final : public log_records::SectionVisitor {
+ public:
+  explicit Names(LogReplay& replay) : replay_(replay) {}
+
+  Result<void> name(const log_records::NameRecord& name) override {
+    replay_.take_name(name);
+    return {};
+  }
+  Result<void> series(const log_records::SeriesRecord& /*series*/) override { return {}; }
+  Result<void> points(const log_records::PointColumns& /*points*/) override { return {}; }
+
+ private:
+  LogReplay& replay_;
+};
+
+// A thread that reads the records of some shards.
+class LogReplay::Worker final : public log_records::SectionVisitor {
+ public:
+  Worker(LogReplay& replay, std::size_t number, std::size_t workers)
+      : replay_(replay), number_(number), workers_(workers), thread_([this] { run(); }) {}
+
+  ~Worker() override {
+    {
+      const std::lock_guard lock(mutex_);
+      stopping_ = true;
+    }
+    changed_.notify_all();
+    thread_.join();
+  }
+
+  Result<void> add(BytesView payload) {
+    {
+      std::unique_lock lock(mutex_);
+      changed_.wait(
+          lock, [this] { return waiting_bytes_ < kWaitingBytesMax / workers_ || !first_error_; });
+      if (!first_error_) return first_error_;
+      waiting_.emplace_back(payload);
+      waiting_bytes_ += payload.size();
+    }
+    changed_.notify_all();
+    return {};
+  }
+
+  Result<void> wait() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return (waiting_.empty() && !is_reading_) || !first_error_; });
+    return first_error_;
+  }
+
+  Result<void> name(const log_records::NameRecord& name) override {
+    replay_.take_name(name);
+    return {};
+  }
+
+  Result<void> series(const log_records::SeriesRecord& series) override {
+    TRY_VOID(check(series.shard));
+    Head& head = *replay_.head_;
+    HeadShard& shard = head.shard(series.shard);
+    Shard& known = *replay_.shards_[series.shard];
+    const std::optional<std::uint32_t> defined = head.position_of(series.id);
+    std::optional<std::uint32_t> position = known.find(series.tsuid);
+    const bool same = position && defined == position && shard.at(*position).id == series.id;
+    if (!same && (defined || position)) TRY_VOID(not_consistent());
+    if (!position) {
+      const std::size_t bytes_before = shard.bytes();
+      position = shard.add_series(series.id);
+      known.add(series.tsuid);
+      head.account(static_cast<std::int64_t>(shard.bytes() - bytes_before), 0, 1);
+    }
+    head.set_position(series.id, *position);
+    SeriesId greatest = replay_.greatest_id_;
+    while (series.id > greatest &&
+           !replay_.greatest_id_.compare_exchange_weak(greatest, series.id)) {
+    }
+    return {};
+  }
+
+  Result<void> points(const log_records::PointColumns& points) override {
+    TRY_VOID(check(points.shard));
+    Head& head = *replay_.head_;
+    HeadShard& shard = head.shard(points.shard);
+    const std::size_t count = points.series.size();
+    const std::size_t bytes_before = shard.bytes();
+    std::uint64_t unnamed = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      if (i + 2 * kAhead < count) head.prefetch_position(points.series[i + 2 * kAhead]);
+      if (i + kAhead < count) {
+        if (const auto next = head.position_of(points.series[i + kAhead])) shard.prefetch(*next);
+      }
+      const auto position = head.position_of(points.series[i]);
+      if (!position) {
+        ++unnamed;
+        continue;
+      }
+      if (*position >= shard.series_count()) return damaged("points of a series in another shard");
+      shard.append(*position, {.time = points.times[i],
+                               .value = points.values[i],
+                               .is_float = (points.flags[i] & kFloat) != 0});
+    }
+    if (unnamed > 0) replay_.unnamed_points_ += unnamed;
+    head.account(static_cast<std::int64_t>(shard.bytes() - bytes_before), count - unnamed);
+    return {};
+  }
+
+ private:
+  [[nodiscard]] Result<void> check(std::uint32_t shard) const {
+    if (shard >= replay_.shards_.size()) return damaged("a shard that does not exist");
+    if (shard % workers_ != number_) return damaged("a record of several shards");
+    return {};
+  }
+
+  // One thread reads the records in their order, so that the last definition of an id counts. Of
+  // several threads each would need its own.
+  [[nodiscard]] Result<void> not_consistent() const {
+    replay_.inconsistent_ = true;
+    return workers_ == 1 ? Result<void>() : damaged("an id of two series");
+  }
+
+  void run() {
+    name_this_thread("replay");
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      changed_.wait(lock, [this] { return stopping_ || !waiting_.empty(); });
+      if (stopping_) return;
+      std::deque<Bytes> records;
+      records.swap(waiting_);
+      waiting_bytes_ = 0;
+      is_reading_ = true;
+      lock.unlock();
+      changed_.notify_all();
+      const Result<void> outcome = read(records);
+      lock.lock();
+      is_reading_ = false;
+      if (!outcome && first_error_) first_error_ = outcome;
+      changed_.notify_all();
+    }
+  }
+
+  Result<void> read(const std::deque<Bytes>& records) {
+    for (const Bytes& record : records) TRY_VOID(reader_.read(record, *this));
+    return {};
+  }
+
+  LogReplay& replay_;
+  const std::size_t number_;
+  const std::size_t workers_;
+  log_records::SectionReader reader_;
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Bytes> waiting_;      // guarded by mutex_
+  std::size_t waiting_bytes_ = 0;  // guarded by mutex_
+  bool is_reading_ = false;        // guarded by mutex_
+  bool stopping_ = false;          // guarded by mutex_
+  Result<void> first_error_;       // the first error; guarded by mutex_
+  std::thread thread_;             // last: it uses the members above
+};
+
+LogReplay::LogReplay(std::uint64_t head_number, std::uint32_t shards, unsigned threads)
+    : head_(std::make_shared<Head>(head_number, shards, UINT32_MAX)) {
+  for (std::uint32_t i = 0; i < shards; ++i) shards_.push_back(std::make_unique<Shard>());
+  const std::size_t workers = std::clamp<std::size_t>(threads, 1, shards);
+  for (std::size_t i = 0; i < workers; ++i) {
+    workers_.push_back(std::make_unique<Worker>(*this, i, workers));
+  }
+}
+
+LogReplay::~LogReplay() = default;
+
+Result<void> LogReplay::add(BytesView payload) {
+  Names names(*this);
+  TRY(const BytesView rest, log_records::read_names(payload, names));
+  if (rest.empty()) return {};
+  TRY(const std::uint32_t shard, log_records::shard_of(rest));
+  return workers_[shard % workers_.size()]->add(rest);
+}
+
+void LogReplay::take_name(const log_records::NameRecord& name) {
+  const std::lock_guard lock(names_mutex_);
+  names_.push_back(
+      {.kind = static_cast<NameKind>(name.kind), .uid = name.uid, .name = std::string(name.name)});
+}
+
+std::vector<LoggedName> LogReplay::take_names() {
+  const std::lock_guard lock(names_mutex_);
+  return std::exchange(names_, {});
+}
+
+Result<void> LogReplay::wait() {
+  for (const auto& worker : workers_) TRY_VOID(worker->wait());
+  return {};
+}
+
+BytesView LogReplay::tsuid(std::uint32_t shard, std::uint32_t position) const {
+  return shards_[shard]->tsuid(position);
+}
+
+void LogReplay::begin_head(std::uint64_t number) {
+  auto next = std::make_shared<Head>(number, head_->shard_count(), UINT32_MAX);
+  next->copy_positions(*head_);
+  for (std::uint32_t i = 0; i < head_->shard_count(); ++i) {
+    const HeadShard& before = head_->shard(i);
+    HeadShard& shard = next->shard(i);
+    for (std::uint32_t position = 0; position < before.series_count(); ++position) {
+      shard.add_series(before.at(position).id);
+    }
+    next->account(static_cast<std::int64_t>(shard.bytes()), 0, shard.series_count());
+  }
+  head_ = std::move(next);
+  bytes_before_ = head_->bytes();
+}
+
+}  // namespace halite::storage::engine
