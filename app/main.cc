@@ -245,7 +245,7 @@ int run_serve(const CLI::App& serve, const ServeFlags& flags) {
   const Result<void> served = halite::app::serve(options, config);
   if (!served) {
     fmt::print(stderr, "halite: {}\n", served.error().message);
-    return EXIT_FAILURE;
+    return served.error().code == Errc::kInvalidArgument ? kUsage : EXIT_FAILURE;
   }
   return EXIT_SUCCESS;
 }

@@ -12,6 +12,7 @@
 
 #include "app/settings/retention_rules.h"
 #include "query/parse/aggregator.h"
+#include "query/parse/time.h"
 #include "storage/cells/layouts/cyclic_options.h"
 #include "storage/files/copy_on_write_files.h"
 #include "storage/files/posix_files.h"
@@ -80,6 +81,11 @@ Result<void> resolve_options(Options& options) {
   TRY_VOID(set_listen_address(options.listen, options.web));
   if (options.web_mode == "ro") options.web.mode = web::Mode::kReadOnly;
   if (options.web_mode == "wo") options.web.mode = web::Mode::kWriteOnly;
+  if (!options.web.timezone.empty() && !query::find_time_zone(options.web.timezone)) {
+    return fail(
+        Errc::kInvalidArgument,
+        fmt::format("web.timezone = {}: the system has no such time zone", options.web.timezone));
+  }
   TRY(options.engine.retention, parse_retention_rules(options.retention));
   if (!options.engine.retention.empty() && options.store != StoreKind::kEngine) {
     return fail(Errc::kInvalidArgument, "storage.retention requires --store engine");

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <tuple>
@@ -53,6 +54,11 @@ Result<std::vector<FileSetting>> parse_config_text(std::string_view text, const 
 }
 
 Result<std::vector<FileSetting>> read_config_file(const std::string& path) {
+  std::error_code unknown;
+  if (std::filesystem::is_directory(path, unknown)) {
+    return fail(Errc::kInvalidArgument,
+                fmt::format("the configuration file {} is a directory", path));
+  }
   std::ifstream in(path, std::ios::binary);
   const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
   if (!in) {

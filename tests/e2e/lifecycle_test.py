@@ -78,6 +78,15 @@ class Settings(support.HaliteTest):
                          "halite: environment: HALITE_INGEST_TAGS_MAX must be at least 1, not 0\n")
         self.assertIn("cannot read the configuration file none.toml", self.refused("--config", "none.toml"))
 
+    def test_what_only_a_start_finds_wrong_has_the_same_status(self):
+        for setting, words in (("web.timezone=Mars/Base", "web.timezone = Mars/Base"),
+                               ("auth.anonymous=bla", "auth.anonymous"),
+                               ("rollups.config=/nix", "rollups.config")):
+            err = self.refused("--set", setting, "--set", "rollups.enabled=true",
+                               "--listen", "127.0.0.1:0", "--store", "memory")
+            self.assertIn(words, err)
+        self.assertIn("is a directory", self.refused("--config", str(self.scratch)))
+
     def test_the_file_can_be_named_by_the_environment(self):
         (self.scratch / "h.toml").write_text('listen = "127.0.0.1:7"\n')
         code, out, _ = self.run_halite("serve", "--print-config",
@@ -148,6 +157,14 @@ class Lifecycle(support.HaliteTest):
                       f"(process {first.process.pid})", err)
         self.put_some(first)
         self.expect_all(first)
+
+    def test_files_of_others_in_the_data_directory_are_said(self):
+        data_dir = self.scratch / "data"
+        data_dir.mkdir()
+        (data_dir / "letter.txt").write_text("x")
+        server = self.server().start()
+        self.put_some(server)
+        self.assertTrue(any("holds files, but no data of Halite" in line for line in server.log))
 
     def test_port_in_use_is_said(self):
         first = self.server().start()

@@ -29,7 +29,7 @@ Result<tcp::endpoint> tcp_endpoint_of(const WebOptions& options,
   const auto found = resolver.resolve(options.address, "", tcp::resolver::passive, error);
   if (error || found.empty()) {
     return fail(
-        Errc::kInvalidArgument,
+        Errc::kUnavailable,
         fmt::format("cannot listen on \"{}\": it is not an address and not a host name ({})",
                     options.address, error ? error.message() : "it has no address"));
   }
