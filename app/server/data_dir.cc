@@ -12,6 +12,8 @@
 
 #include <fmt/format.h>
 
+#include "common/log.h"
+
 namespace halite::app {
 namespace {
 
@@ -57,10 +59,26 @@ Result<void> make_directory(const fs::path& path) {
   return {};
 }
 
+// Whether a directory has entries, and none that a server makes.
+bool holds_other_files(const fs::path& path) {
+  std::error_code unknown;
+  bool others = false;
+  for (const fs::directory_entry& entry : fs::directory_iterator(path, unknown)) {
+    const std::string name = entry.path().filename().string();
+    if (name == "halite.lock" || name == "engine" || name == "rocksdb") return false;
+    others = others || name != "lost+found";
+  }
+  return others;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<DataDir>> DataDir::open(const std::string& path) {
   TRY_VOID(make_directory(path));
+  if (holds_other_files(path)) {
+    log::warn("the data directory {} holds files, but no data of Halite: is it the right one?",
+              path);
+  }
   const fs::path lock_path = fs::path(path) / "halite.lock";
   const int file = ::open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
   if (file < 0) {

@@ -70,6 +70,12 @@ Result<void> serve(const Options& options, const Config& config) {
     log::info("ignored properties: {}",
               fmt::format("{}", fmt::join(options.opentsdb.meaningless, ", ")));
   }
+  if (options.layout.ttl_ms > 0 && options.layout.ttl_ms < options.layout.span_ms) {
+    log::warn(
+        "storage.ttl_ms is {} ms, less than a slot of {} ms: older points are removed now. A "
+        "number without a unit is in milliseconds; write 90d for 90 days",
+        options.layout.ttl_ms, options.layout.span_ms);
+  }
   Server server(options, config);
   int signal = 0;
   Result<void> started = server.start([&signals, &signal](std::chrono::milliseconds pause) {

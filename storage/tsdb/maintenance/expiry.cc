@@ -140,6 +140,8 @@ Result<void> Expiry::remove(std::uint32_t shard, const StoredSlot& slot, const Y
   TRY_VOID(context_->chunks->files.drop(begin, end, yield));
   context_->active_series.forget({.period = slot.period, .shard = shard});
   slots_.Increment();
+  log::info("removed slot {} of shard {}: its points are older than the retention of {} ms",
+            slot.number, shard, context_->retention->layout_of(shard).options().ttl_ms);
   return {};
 }
 
