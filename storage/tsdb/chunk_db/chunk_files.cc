@@ -71,7 +71,7 @@ Result<std::unique_ptr<SstFile>> ChunkFiles::make_file(FilePurpose purpose) {
   if (purpose == FilePurpose::kFlushed)
     late = [this](const Partition& partition) { return states_.is_late(partition); };
   rocksdb::Options options = tables_.file_options();
-  if (purpose == FilePurpose::kSummaries) options.compression = rocksdb::kZSTD;
+  if (purpose == FilePurpose::kSummaries) options.compression_opts = {};
   auto file = std::make_unique<SstFile>(
       options, fmt::format("{}/{:08}{}", tables_.dir(), ++next_file_, kUnfinished), purpose,
       std::move(late));

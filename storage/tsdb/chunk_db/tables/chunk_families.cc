@@ -17,6 +17,7 @@ constexpr std::size_t kBlockBytes = 16 << 10;
 // Keys are small compared with their chunks, and a search compares key by key after a restart
 // point.
 constexpr int kKeysBetweenRestarts = 4;
+constexpr int kCompressionLevel = 1;
 constexpr int kFilesUnlimited = 1 << 30;  // files are ingested, in any number
 
 }  // namespace
@@ -39,7 +40,10 @@ rocksdb::ColumnFamilyOptions chunks_options(std::shared_ptr<rocksdb::Cache> cach
   table.cache_index_and_filter_blocks = true;
   rocksdb::ColumnFamilyOptions family;
   family.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
-  family.compression = rocksdb::kNoCompression;  // chunks are already dense
+  // Long chunks are dense already, and RocksDB keeps such blocks as they are. Of chunks with few
+  // points most bytes are their keys.
+  family.compression = rocksdb::kZSTD;
+  family.compression_opts.level = kCompressionLevel;
   family.table_properties_collector_factories = {note_file_shards()};
   family.disable_auto_compactions = true;
   family.level0_slowdown_writes_trigger = kFilesUnlimited;
@@ -54,7 +58,7 @@ rocksdb::ColumnFamilyOptions chunks_options(std::shared_ptr<rocksdb::Cache> cach
 
 rocksdb::ColumnFamilyOptions summaries_options(std::shared_ptr<rocksdb::Cache> cache) {
   rocksdb::ColumnFamilyOptions family = chunks_options(std::move(cache));
-  family.compression = rocksdb::kZSTD;
+  family.compression_opts = {};
   return family;
 }
 
