@@ -9,6 +9,8 @@
 //   Threads  call current() and version() from any thread; the rest from one thread at a time.
 #pragma once
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
@@ -22,12 +24,30 @@
 #include <utility>
 #include <vector>
 
-#include "common/file_stamp.h"
 #include "common/log.h"
 #include "common/result.h"
 #include "common/threads/thread_name.h"
 
 namespace halite {
+
+// Detects whether a file has changed since it was read. Two versions of a file have different
+// stamps, however soon one replaces the other by a rename. All fields are zero if the file does not
+// exist.
+struct FileStamp {
+  std::int64_t seconds = 0;  // last change of content, permissions or owner
+  std::int64_t nanoseconds = 0;
+  std::uint64_t inode = 0;
+  std::int64_t bytes = 0;
+  bool regular = false;  // reading anything else may block forever
+  bool operator==(const FileStamp&) const = default;
+
+  [[nodiscard]] static FileStamp of(const std::string& path) {
+    struct stat info = {};
+    if (::stat(path.c_str(), &info) != 0) return {};
+    return {info.st_ctim.tv_sec, info.st_ctim.tv_nsec, info.st_ino, info.st_size,
+            S_ISREG(info.st_mode)};
+  }
+};
 
 template <class T>
 class FileReloader {

@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/thread_pool.hpp>
 #include <fmt/format.h>
 #include <prometheus/registry.h>
@@ -19,6 +20,7 @@
 #include "app/server/readiness.h"
 #include "app/server/self_metrics.h"
 #include "app/server/shutdown_deadline.h"
+#include "app/server/wait_for.h"
 #include "app/stores/stores.h"
 #include "app/tools/check_report.h"
 #include "app/version.h"
@@ -31,6 +33,7 @@
 #include "ingest/writer.h"
 #include "query/engine/engine.h"
 #include "query/scan/fetch_limits.h"
+#include "storage/backends/hbase/table/hbase_store.h"
 #include "web/connection/startup_listener.h"
 #include "web/server.h"
 
@@ -40,6 +43,8 @@ namespace {
 // Between two checks for an unavailable store.
 constexpr std::chrono::milliseconds kWaitMin(500);
 constexpr std::chrono::milliseconds kWaitMax(5'000);
+// A waiting server checks for signals between two attempts.
+constexpr std::uint32_t kAttemptMs = 3'000;
 // EXTEND_TIMEOUT_USEC of each report during a start: a start without progress for so long hangs.
 constexpr std::int64_t kPatienceUs = 15 * 60 * 1'000'000LL;
 
@@ -55,20 +60,36 @@ std::string endpoint_text(const std::string& address, std::uint16_t port) {
                                                 : fmt::format("[{}]:{}", address, port);
 }
 
-}  // namespace
+// Checks for a few seconds whether a store in HBase answers. Returns at once for local stores. Do
+// not call it from the executor's threads.
+Result<void> ping_store(const Options& options, const Clock& clock,
+                        const boost::asio::any_io_executor& executor) {
+  if (options.store != StoreKind::kHBase) return {};
+  storage::HBaseStoreOptions attempt = options.hbase.store;
+  attempt.threads = 1;
+  attempt.tables.create = false;
+  attempt.client.operation_ms_max = kAttemptMs;
+  attempt.client.procedure_ms_max = kAttemptMs;
+  prometheus::Registry registry;  // the server's registry counts only its own work
+  storage::HBaseStore store(attempt, clock, registry);
+  const auto asked = wait_for(
+      executor, store.client().describe_table(attempt.whole_name(options.cells.data_table)));
+  Result<void> closed = wait_for(executor, store.close());
+  if (!asked) return std::unexpected(asked.error());
+  return closed;
+}
 
-// In order of creation; members are destroyed in reverse order.
-namespace {
+// True if a retry may succeed.
+bool may_pass(const Error& error) {
+  return error.code == Errc::kUnavailable || error.code == Errc::kTimeout ||
+         error.code == Errc::kOverloaded;
+}
 
 // Empty if there are none.
 std::function<Task<storage::TableRegions>()> regions_of(StoreKind store, Stores& stores) {
   if (store != StoreKind::kHBase) return {};
   return [&stores] { return stores.table_regions(); };
 }
-
-}  // namespace
-
-namespace {
 
 // The admin jobs of stores that keep points in files.
 std::map<std::string, web::AdminJob, std::less<>> jobs_of(Stores& stores, BackupJob* backup) {
@@ -104,6 +125,7 @@ std::string what_waits(const web::WebServer* web) {
 
 }  // namespace
 
+// In order of creation; members are destroyed in reverse order.
 struct Server::Components {
   Components(const Options& wanted, const Config& config)
       : options(wanted),

@@ -3,13 +3,17 @@
 //   Threads  call start() and stop() from one thread, which does no other work of the server.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 
-#include "app/server/wait_for_store.h"
 #include "app/settings/options.h"
 
 namespace halite::app {
+
+// Sleeps for that time, or returns at once for 0. False when the server must stop.
+using Pause = std::function<bool(std::chrono::milliseconds)>;
 
 class Server {
  public:

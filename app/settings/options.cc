@@ -6,16 +6,21 @@
 #include <array>
 #include <cctype>
 #include <charconv>
+#include <string>
+#include <string_view>
 #include <thread>
+#include <vector>
 
 #include <fmt/format.h>
 
-#include "app/settings/retention_rules.h"
+#include "common/bytes/ascii.h"
+#include "common/config/config_value.h"
 #include "query/parse/aggregator.h"
 #include "query/parse/time.h"
 #include "storage/cells/layouts/cyclic_options.h"
 #include "storage/files/copy_on_write_files.h"
 #include "storage/files/posix_files.h"
+#include "storage/tsdb/core/options.h"
 
 namespace halite::app {
 namespace {
@@ -38,6 +43,37 @@ Result<void> set_listen_address(std::string_view text, web::WebOptions& options)
   }
   options.address = address;
   return {};
+}
+
+std::unexpected<Error> bad_rule(std::string_view part, std::string_view why) {
+  return fail(Errc::kInvalidArgument,
+              fmt::format("storage.retention must be a comma-separated list of PREFIX=DURATION "
+                          "such as tmp.=7d; \"{}\" {}",
+                          part, why));
+}
+
+// Parses "tmp.=7d, audit.=10y": prefixes and durations, separated by commas; 0 = no expiry. An
+// empty text gives no rules. kInvalidArgument names the setting and the invalid part.
+Result<std::vector<storage::RetentionRule>> parse_retention_rules(std::string_view text) {
+  std::vector<storage::RetentionRule> rules;
+  if (trim(text).empty()) return rules;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t comma = std::min(text.find(',', begin), text.size());
+    const std::string_view part = trim(text.substr(begin, comma - begin));
+    begin = comma + 1;
+    const std::size_t equals = part.rfind('=');
+    if (equals == std::string_view::npos) return bad_rule(part, "has no =");
+    const std::string_view prefix = trim(part.substr(0, equals));
+    if (prefix.empty()) return bad_rule(part, "has no prefix; use storage.ttl_ms for all metrics");
+    const auto ttl_ms = parse_duration_ms(trim(part.substr(equals + 1)));
+    if (!ttl_ms) return bad_rule(part, ttl_ms.error().message);
+    if (*ttl_ms < 0) return bad_rule(part, "is negative");
+    if (std::ranges::find(rules, prefix, &storage::RetentionRule::prefix) != rules.end()) {
+      return bad_rule(part, "repeats a prefix");
+    }
+    rules.push_back({.prefix = std::string(prefix), .ttl_ms = *ttl_ms});
+  }
+  return rules;
 }
 
 // Turns off everything that writes on its own. What a start must write stays in memory.

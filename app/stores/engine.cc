@@ -6,7 +6,7 @@
 #include "app/server/wait_for.h"
 #include "app/stores/backend.h"
 #include "app/stores/cells.h"
-#include "app/tools/missing_names.h"
+#include "app/tools/check_tool.h"
 #include "storage/cells/layouts/cyclic_layout.h"
 #include "storage/files/posix_files.h"
 #include "storage/tsdb/engine_store.h"

@@ -14,6 +14,7 @@
 #include "common/log.h"
 #include "storage/files/copy_on_write_files.h"
 #include "storage/files/posix_files.h"
+#include "storage/tools/check/missing_data.h"
 #include "storage/tools/check/repair.h"
 
 namespace halite::app {
@@ -101,6 +102,15 @@ RepairStatus repair_data_dir(const Options& options, const Print& out, const Pri
     return RepairStatus::kNotRepaired;
   }
   return repaired->before.findings.empty() ? RepairStatus::kSound : RepairStatus::kRepaired;
+}
+
+Result<void> refuse_missing_names(const Options& options) {
+  const storage::check::CheckOptions look = check_options(options);
+  TRY(const bool names, storage::check::has_names(look));
+  if (names) return {};
+  TRY(const storage::check::MissingData missing, storage::check::missing_data(look, nullptr));
+  if (missing.names.empty()) return {};
+  return fail(Errc::kConflict, missing.names);
 }
 
 }  // namespace halite::app

@@ -5,6 +5,7 @@
 
 #include "app/settings/options.h"
 #include "app/tools/print.h"
+#include "common/result.h"
 #include "storage/tools/check/check.h"
 
 namespace halite::app {
@@ -40,5 +41,10 @@ enum class RepairStatus : std::uint8_t {
 [[nodiscard]] storage::check::CheckOptions check_options(const Options& options);
 // For callers that may not or must not write there: all changes, even locks, stay in memory.
 [[nodiscard]] storage::check::CheckOptions look_options(const Options& options);
+
+// A check before a start opens the store of names; requires the locked data directory, blocks and
+// changes nothing. kConflict if points exist but no names. To open the store of names would create
+// an empty one and leave it beside the points after the refusal.
+[[nodiscard]] Result<void> refuse_missing_names(const Options& options);
 
 }  // namespace halite::app

@@ -19,18 +19,23 @@
 #include <functional>
 #include <memory>
 #include <stop_token>
+#include <string_view>
 #include <utility>
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <prometheus/counter.h>
+#include <prometheus/gauge.h>
+#include <prometheus/histogram.h>
+#include <prometheus/registry.h>
 
 #include "common/clock.h"
+#include "common/threads/gauge_guard.h"
 #include "common/threads/semaphore.h"
 #include "common/threads/task.h"
 #include "query/answer.h"
 #include "query/answer/answer_memory.h"
 #include "query/engine/executors.h"
-#include "query/engine/run_stats.h"
 #include "query/limits.h"
 #include "query/query_budget.h"
 #include "query/question.h"
@@ -43,6 +48,27 @@ enum class Pace : std::uint8_t { kQuick, kSmall, kAll };
 struct Attempt {
   Pace pace = Pace::kAll;
   std::shared_ptr<QueryBudget> budget;  // the budget of this attempt
+};
+
+// Metrics of query runs.
+class RunStats {
+ public:
+  explicit RunStats(prometheus::Registry& registry);
+
+  // Count a query as waiting, or as running, as long as the return value lives.
+  [[nodiscard]] GaugeGuard waiting() { return GaugeGuard(waiting_); }
+  [[nodiscard]] GaugeGuard running() { return GaugeGuard(running_); }
+
+  // Counts a query that has ended. An attempt that is repeated is not an end.
+  void end(const QueryCost& cost, std::string_view outcome);
+
+ private:
+  prometheus::Family<prometheus::Counter>& runs_;  // halite_query_runs_total, by outcome
+  prometheus::Gauge& running_;                     // halite_query_running
+  prometheus::Gauge& waiting_;                     // halite_query_waiting
+  prometheus::Counter& points_read_;               // halite_query_points_read_total
+  prometheus::Counter& points_out_;                // halite_query_points_out_total
+  prometheus::Histogram& seconds_;                 // halite_query_run_seconds
 };
 
 class Scheduler {

@@ -126,7 +126,7 @@ Extent extent_of(const Group& group, TimeRange asked) {
   return extent;
 }
 
-// Whether merging the groups gives the result of reading all of `whole` (plan/narrow.h). The groups
+// Whether merging the groups gives the result of reading all of `whole` (plan/plan.h). The groups
 // contain all selected series, completely read by the narrow plan and not yet merged.
 bool needs_no_neighbours(const std::vector<Group*>& groups, std::size_t series_selected,
                          const SubPlan& narrow, const SubPlan& whole) {

@@ -32,7 +32,7 @@ Task<std::vector<AnswerSeries>> run_sub_query(
     const SubPlan& plan, std::size_t query_index, std::shared_ptr<QueryBudget> budget,
     FetchMeter& meter);
 
-// Runs the sub-query by a narrow plan (plan/narrow.h), in one window. Returns nothing if series
+// Runs the sub-query by a narrow plan (plan/plan.h), in one window. Returns nothing if series
 // need neighbouring points that only `whole` reads.
 Task<std::optional<std::vector<AnswerSeries>>> run_narrow_sub_query(
     storage::PointStore& store, storage::Metadata* metadata,

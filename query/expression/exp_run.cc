@@ -5,13 +5,16 @@
 #include <limits>
 #include <map>
 #include <set>
+#include <span>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "common/threads/memory_reservation.h"
 #include "query/expression/evaluate.h"
-#include "query/expression/exp_order.h"
+#include "query/expression/join.h"
 
 namespace halite::query {
 namespace {
@@ -19,6 +22,62 @@ namespace {
 // A value and its time.
 constexpr std::size_t kValueBytes = sizeof(double) + sizeof(TimestampMs);
 constexpr TimestampMs kNever = std::numeric_limits<TimestampMs>::max();
+
+using Uses = std::vector<std::vector<std::size_t>>;  // for each expression: those that it uses
+
+// Whether `from` uses `to`, directly or indirectly.
+bool reaches(const Uses& uses, std::size_t from, std::size_t to) {
+  std::vector<bool> seen(uses.size());
+  std::vector<std::size_t> waiting = {from};
+  while (!waiting.empty()) {
+    const std::size_t at = waiting.back();
+    waiting.pop_back();
+    if (at == to) return true;
+    if (seen[at]) continue;
+    seen[at] = true;
+    waiting.insert(waiting.end(), uses[at].begin(), uses[at].end());
+  }
+  return false;
+}
+
+// Orders expressions so that each comes after those that it uses. Returns indexes into
+// `expressions`. kInvalidArgument: one uses itself, directly or indirectly.
+Result<std::vector<std::size_t>> order_of(std::span<const ExpExpression> expressions) {
+  std::map<std::string, std::size_t> index;
+  std::vector<std::string> ids;
+  for (std::size_t i = 0; i < expressions.size(); ++i) {
+    index.emplace(expressions[i].id, i);
+    ids.push_back(expressions[i].id);
+  }
+  Uses uses(expressions.size());
+  // OpenTSDB iterates over its map of expressions and names the one that closes the cycle.
+  for (const std::string& id : java_hash_order(std::move(ids), expressions.size())) {
+    const std::size_t at = index.at(id);
+    for (const std::string& variable : expressions[at].expression.variables) {
+      const auto used = index.find(variable);
+      if (used == index.end()) continue;
+      if (used->second == at) {
+        return fail(Errc::kInvalidArgument,
+                    fmt::format("Self referencing expression found: {}", id));
+      }
+      if (reaches(uses, used->second, at)) {
+        return fail(Errc::kInvalidArgument, fmt::format("Circular reference found: {}", id));
+      }
+      uses[at].push_back(used->second);
+    }
+  }
+  std::vector<std::size_t> order;
+  std::vector<bool> done(expressions.size());
+  while (order.size() < expressions.size()) {
+    for (std::size_t i = 0; i < expressions.size(); ++i) {
+      if (done[i]) continue;
+      if (!std::ranges::all_of(uses[i], [&done](std::size_t used) { return done[used]; })) continue;
+      done[i] = true;
+      order.push_back(i);
+    }
+  }
+  return order;
+}
 
 // The value of a variable in an expression.
 struct Input {

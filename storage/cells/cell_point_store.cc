@@ -1,23 +1,70 @@
 #include "storage/cells/cell_point_store.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <memory>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "common/gather.h"
+#include "storage/api/sharding.h"
 #include "storage/catalog/select_series.h"
 #include "storage/catalog/table_settings.h"
 #include "storage/cells/cell_block_scan.h"
 #include "storage/cells/delete_points.h"
 #include "storage/cells/estimate_reading.h"
 #include "storage/cells/last_points.h"
-#include "storage/cells/parallel_scan.h"
-#include "storage/cells/salt_sharding.h"
+#include "storage/cells/layouts/row_layout.h"
 
 namespace halite::storage {
 namespace {
 
 constexpr Family kDataFamily = 0;
 constexpr std::size_t kShardsAtOnce = 16;
+
+// Maps a series to the shard given by its salt.
+class SaltSharding final : public Sharding {
+ public:
+  explicit SaltSharding(std::shared_ptr<const RowLayout> layout) : layout_(std::move(layout)) {}
+
+  [[nodiscard]] std::uint32_t shard_count() const override { return layout_->salt_buckets(); }
+  [[nodiscard]] std::uint32_t shard_of(std::uint64_t, std::string_view,
+                                       BytesView tsuid) const override {
+    return layout_->salt_of(tsuid);
+  }
+
+ private:
+  const std::shared_ptr<const RowLayout> layout_;
+};
+
+// Combines several scans of one shard, each of different series. Requests the next blocks of all
+// scans in parallel and returns them together.
+class ParallelScan final : public BlockScan {
+ public:
+  explicit ParallelScan(std::vector<std::unique_ptr<BlockScan>> scans) : scans_(std::move(scans)) {}
+
+  Task<std::vector<Block>> next() override {
+    std::vector<Block> blocks;
+    while (blocks.empty() && !scans_.empty()) {
+      std::vector<Task<std::vector<Block>>> asked;
+      for (const auto& scan : scans_) asked.push_back(scan->next());
+      auto answers = co_await gather(std::move(asked), scans_.size());
+      for (std::size_t i = 0; i < answers.size(); ++i) {
+        if (!answers[i]) co_return std::unexpected(answers[i].error());
+        if (answers[i]->empty()) scans_[i].reset();
+        std::ranges::move(*answers[i], std::back_inserter(blocks));
+      }
+      std::erase(scans_, nullptr);
+    }
+    co_return blocks;
+  }
+
+ private:
+  std::vector<std::unique_ptr<BlockScan>> scans_;  // those that are not finished
+};
 
 }  // namespace
 

@@ -4,13 +4,14 @@
 #include <ctime>
 #include <iterator>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include "web/http/content_coding.h"
-#include "web/http/security_headers.h"
 
 namespace halite::web {
 
@@ -20,6 +21,28 @@ bool may_have_body(int status) { return status >= 200 && status != 204 && status
 
 void append_header(std::string& to, std::string_view name, std::string_view value) {
   fmt::format_to(std::back_inserter(to), "{}: {}\r\n", name, value);
+}
+
+constexpr std::string_view kSecurityOfAll = "X-Content-Type-Options: nosniff\r\n";
+
+constexpr std::string_view kSecurityOfPages =
+    "Content-Security-Policy: default-src 'self'; base-uri 'none'; object-src 'none'; "
+    "form-action 'self'; frame-ancestors 'none'; require-trusted-types-for 'script'\r\n"
+    "X-Frame-Options: DENY\r\n"
+    "Referrer-Policy: no-referrer\r\n";
+
+// Content that a browser opens as a page and whose scripts it runs.
+bool is_page(std::string_view content_type) {
+  return content_type.starts_with("text/html") || content_type.starts_with("image/svg");
+}
+
+// Headers that stop browsers from misinterpreting an answer. For every answer with content: the
+// declared type is final. For pages also: they run, show and are framed by only what comes from
+// this server.
+void append_security_headers(std::string& head, std::string_view content_type) {
+  if (content_type.empty()) return;
+  head += kSecurityOfAll;
+  if (is_page(content_type)) head += kSecurityOfPages;
 }
 
 // For temporary errors; answers with a better estimate set it themselves.

@@ -20,13 +20,15 @@
 #include <thread>
 #include <vector>
 
+#include <prometheus/counter.h>
+#include <prometheus/gauge.h>
+#include <prometheus/histogram.h>
 #include <prometheus/registry.h>
 
 #include "common/threads/completion.h"
 #include "common/threads/semaphore.h"
 #include "common/threads/task.h"
 #include "storage/backends/rocks/cell_batch.h"
-#include "storage/backends/rocks/commit_stats.h"
 #include "storage/backends/rocks/database.h"
 #include "storage/backends/shared/hybrid_clock.h"
 
@@ -36,6 +38,19 @@ namespace halite::storage::rocks {
 // the caller, and nothing is written. Runs on the committer's thread.
 using Decide =
     std::move_only_function<Result<std::optional<Bytes>>(std::optional<BytesView> current)>;
+
+// Metrics of the committer.
+struct CommitStats {
+  explicit CommitStats(prometheus::Registry& registry);
+
+  prometheus::Counter& commits;    // halite_storage_commits_total
+  prometheus::Counter& failures;   // halite_storage_commit_failures_total
+  prometheus::Counter& requests;   // halite_storage_commit_requests_total
+  prometheus::Counter& cells;      // halite_storage_cells_written_total
+  prometheus::Counter& bytes;      // halite_storage_commit_bytes_total
+  prometheus::Histogram& seconds;  // halite_storage_commit_seconds: write and sync
+  prometheus::Gauge& queue_bytes;  // halite_storage_commit_queue_bytes
+};
 
 class Committer {
  public:

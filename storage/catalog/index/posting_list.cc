@@ -95,19 +95,4 @@ void PostingList::add_to(IdSet& all) const {
   }
 }
 
-void PostingList::intersect(IdSet& all) const {
-  if (size_ > kArrayMax) {
-    all &= *bitmap;
-    return;
-  }
-  IdSet mine;
-  add_to(mine);
-  all &= mine;
-}
-
-std::size_t PostingList::heap_bytes() const {
-  if (size_ > kArrayMax) return bitmap->getSizeInBytes(false);
-  return size_ > 1 ? capacity * sizeof(TagSetId) : 0;
-}
-
 }  // namespace halite::storage

@@ -40,10 +40,6 @@ class PostingList {
   [[nodiscard]] std::uint32_t size() const { return size_; }
 
   void add_to(IdSet& all) const;
-  // Removes from `all` the ids that are not in this list.
-  void intersect(IdSet& all) const;
-
-  [[nodiscard]] std::size_t heap_bytes() const;
 
  private:
   void add_to_array(TagSetId id);

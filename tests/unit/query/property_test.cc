@@ -65,7 +65,7 @@ struct Dice {
 struct Shape {
   bool early = false;     // every series has a point in the first hour
   bool one_type = false;  // all integers or all doubles
-  bool narrow = false;    // few minutes of series that are named: what narrow.h is for
+  bool narrow = false;    // few minutes of series that are named: what narrow_plan() is for
 };
 
 // The same times as another series, as far as both reach.

@@ -7,6 +7,7 @@
 #include <rocksdb/table.h>
 
 #include "storage/backends/rocks/files/info_log.h"
+#include "storage/backends/rocks/files/status.h"
 #include "storage/tsdb/chunk_db/tables/chunk_key.h"
 #include "storage/tsdb/chunk_db/tables/file_shards.h"
 
@@ -25,6 +26,26 @@ constexpr int kFilesUnlimited = 1 << 30;  // files are ingested, in any number
 double FileBytes::amplification() const {
   if (flushed == 0) return 0;
   return static_cast<double>(flushed + sealed + merged + marks) / static_cast<double>(flushed);
+}
+
+void ChunkListener::OnCompactionCompleted(rocksdb::DB* /*db*/,
+                                          const rocksdb::CompactionJobInfo& info) {
+  counted_->merged += info.stats.total_output_bytes;
+}
+
+void ChunkListener::OnFlushCompleted(rocksdb::DB* /*db*/, const rocksdb::FlushJobInfo& info) {
+  counted_->marks += info.table_properties.data_size + info.table_properties.index_size;
+}
+
+void ChunkListener::OnBackgroundError(rocksdb::BackgroundErrorReason reason,
+                                      rocksdb::Status* error) {
+  WriteRecovery::OnBackgroundError(reason, error);
+  if (reason != rocksdb::BackgroundErrorReason::kCompaction) return;
+  // A failed compaction leaves its files unchanged: no reason to stop writes.
+  const Error ours = rocks::error_of(*error, "cannot compact files");
+  if (ours.code != Errc::kCorruption) return;
+  damage_->note_failed_compaction(ours);
+  *error = rocksdb::Status::OK();
 }
 
 rocksdb::ColumnFamilyOptions chunks_options(std::shared_ptr<rocksdb::Cache> cache) {

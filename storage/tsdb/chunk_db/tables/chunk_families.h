@@ -1,17 +1,21 @@
 // RocksDB options of the column families of chunk_tables.h, and counts of written bytes.
+//
+//   Threads  ChunkListener as WriteRecovery.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <rocksdb/cache.h>
 #include <rocksdb/db.h>
 
+#include "storage/backends/rocks/files/write_recovery.h"
 #include "storage/files/files.h"
-#include "storage/tsdb/chunk_db/tables/chunk_listener.h"
 #include "storage/tsdb/chunk_db/tables/damage.h"
 
 namespace halite::storage::engine {
@@ -45,6 +49,28 @@ struct FileBytes {
 
   // All written bytes divided by flushed bytes; 0 before the first flush.
   [[nodiscard]] double amplification() const;
+};
+
+struct FileBytesCounted {
+  std::atomic<std::uint64_t> flushed = 0;
+  std::atomic<std::uint64_t> sealed = 0;
+  std::atomic<std::uint64_t> merged = 0;
+  std::atomic<std::uint64_t> marks = 0;
+};
+
+// Counts the bytes of RocksDB's own compactions, and notes its errors.
+class ChunkListener final : public rocks::WriteRecovery {
+ public:
+  ChunkListener(std::shared_ptr<FileBytesCounted> counted, std::shared_ptr<Damage> damage)
+      : counted_(std::move(counted)), damage_(std::move(damage)) {}
+
+  void OnCompactionCompleted(rocksdb::DB* db, const rocksdb::CompactionJobInfo& info) override;
+  void OnFlushCompleted(rocksdb::DB* db, const rocksdb::FlushJobInfo& info) override;
+  void OnBackgroundError(rocksdb::BackgroundErrorReason reason, rocksdb::Status* error) override;
+
+ private:
+  const std::shared_ptr<FileBytesCounted> counted_;
+  const std::shared_ptr<Damage> damage_;
 };
 
 // Chunks and summaries: compacted only on request of sealing, into files of one slot each.
