@@ -6,8 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <stop_token>
-#include <string_view>
-#include <utility>
 
 #include "common/clock.h"
 #include "common/result.h"

@@ -7,7 +7,6 @@
 
 #include "common/bytes/ascii.h"
 #include "common/json_string.h"
-#include "web/http/http_message.h"
 #include "web/json/json_out.h"
 #include "web/query_stats.h"
 

@@ -4,9 +4,7 @@
 #include <cmath>
 #include <iterator>
 #include <memory>
-#include <optional>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 #include <prometheus/registry.h>

@@ -10,7 +10,6 @@
 
 #include "common/bytes/ascii.h"
 #include "common/bytes/base64.h"
-#include "common/bytes/utf8.h"
 #include "ingest/rules/refusal.h"
 #include "ingest/telnet/line_words.h"
 

@@ -17,7 +17,6 @@
 #include "query/engine/sub_query.h"
 #include "query/plan/narrow.h"
 #include "query/plan/plan.h"
-#include "query/plan/rollup_choice.h"
 #include "query/query_budget.h"
 
 namespace halite::query {

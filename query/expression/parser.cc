@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <initializer_list>
-#include <span>
 #include <utility>
 
 #include <fmt/format.h>

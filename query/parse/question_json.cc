@@ -2,9 +2,7 @@
 // to texts, texts to numbers and booleans. Ignores unknown fields, except in rateOptions. An empty
 // array counts as an empty object, because PHP writes it so.
 #include <charconv>
-#include <cmath>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>

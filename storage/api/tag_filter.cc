@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <unordered_set>
-#include <utility>
 
 #include <fmt/format.h>
 #include <re2/re2.h>

@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <functional>
 #include <iterator>
+#include <memory>
+#include <optional>
 #include <utility>
 
 #include "storage/catalog/series_rows.h"

@@ -9,9 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <memory>
 #include <mutex>
-#include <optional>
 #include <vector>
 
 #include <boost/unordered/unordered_flat_map.hpp>

@@ -1,8 +1,6 @@
 #include "web/handlers/annotation_request.h"
 
 #include <optional>
-#include <string>
-#include <vector>
 
 #include "query/parse/time.h"
 

@@ -16,7 +16,6 @@
 #include <charconv>
 #include <cstdint>
 #include <cstring>
-#include <map>
 #include <memory>
 #include <utility>
 #include <vector>

@@ -2,7 +2,6 @@
 
 #include <charconv>
 
-#include <fmt/format.h>
 #include <simdjson.h>
 
 #include "query/parse/json_text.h"

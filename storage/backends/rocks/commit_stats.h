@@ -1,8 +1,6 @@
 // Metrics of the committer.
 #pragma once
 
-#include <cstddef>
-
 #include <prometheus/counter.h>
 #include <prometheus/gauge.h>
 #include <prometheus/histogram.h>

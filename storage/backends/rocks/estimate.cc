@@ -1,7 +1,5 @@
 #include "storage/backends/rocks/estimate.h"
 
-#include <algorithm>
-
 #include "storage/backends/rocks/files/status.h"
 #include "storage/backends/rocks/key.h"
 

@@ -6,7 +6,6 @@
 #include <numeric>
 #include <utility>
 
-#include <fmt/format.h>
 #include <prometheus/gauge.h>
 
 #include "common/gather.h"

@@ -1,7 +1,6 @@
 #include "storage/backends/hbase/rpc/connection.h"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <utility>
 

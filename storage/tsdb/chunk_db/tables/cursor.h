@@ -4,7 +4,6 @@
 //   Errors   kUnavailable with RocksDB's text; kCorruption if the next cell cannot be read.
 #pragma once
 
-#include <cstdint>
 #include <memory>
 
 #include <rocksdb/db.h>
