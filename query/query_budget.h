@@ -47,7 +47,6 @@ class QueryBudget final : public WorkBudget, public storage::ReadCounters {
           budget_.clock_.elapsed_us() - begin_us_;
     }
     Timed(const Timed&) = delete;
-    Timed& operator=(const Timed&) = delete;
 
    private:
     QueryBudget& budget_;

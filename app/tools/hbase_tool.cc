@@ -43,7 +43,6 @@ struct Cluster {
     threads.join();
   }
   Cluster(const Cluster&) = delete;
-  Cluster& operator=(const Cluster&) = delete;
 
   SystemClock clock;
   prometheus::Registry registry;

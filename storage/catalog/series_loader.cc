@@ -155,7 +155,6 @@ class SeriesLoader::Load {
   Load(SeriesLoader& loader, std::uint64_t metric_uid, std::uint64_t number)
       : loader_(loader), metric_uid_(metric_uid), number_(number) {}
   Load(const Load&) = delete;
-  Load& operator=(const Load&) = delete;
   ~Load() {
     Completion batch;
     {

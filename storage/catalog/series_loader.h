@@ -35,7 +35,6 @@ class SeriesLoader {
   SeriesLoader(Table& rows, UidTable& uids, SeriesTable& table, UidWidths widths,
                const Sharding& sharding);
   SeriesLoader(const SeriesLoader&) = delete;
-  SeriesLoader& operator=(const SeriesLoader&) = delete;
 
   // The limits and callbacks of a load.
   struct LoadLimits {

@@ -269,7 +269,6 @@ class OperationSlot {
     gauge_.Increment(bytes_);
   }
   OperationSlot(const OperationSlot&) = delete;
-  OperationSlot& operator=(const OperationSlot&) = delete;
   ~OperationSlot() { gauge_.Decrement(bytes_); }
 
  private:

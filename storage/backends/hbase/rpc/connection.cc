@@ -43,7 +43,6 @@ class Connection::Running {
  public:
   explicit Running(Completion ended) : ended_(std::move(ended)) {}
   Running(const Running&) = delete;
-  Running& operator=(const Running&) = delete;
   ~Running() { ended_.finish({}); }
 
  private:
