@@ -14,7 +14,7 @@
 #include <fmt/format.h>
 
 #include "common/bytes/read_number.h"
-#include "common/json_string.h"
+#include "common/json_list.h"
 #include "query/engine/engine.h"
 #include "query/limits.h"
 #include "query/query_budget.h"
@@ -100,12 +100,8 @@ asio::awaitable<Response> handle_suggest(Call& call) {
   if (!wanted) co_return error_response(call, wanted.error());
   const Result<std::vector<std::string>> names = co_await suggest_names(call, std::move(*wanted));
   if (!names) co_return error_response(call, names.error());
-  std::string json = "[";
-  for (const std::string& name : *names) {
-    if (json.size() > 1) json += ',';
-    append_json_string(json, name);
-  }
-  json += ']';
+  std::string json;
+  append_json_texts(json, *names);
   co_return json_response(200, std::move(json));
 }
 

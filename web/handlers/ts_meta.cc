@@ -17,6 +17,7 @@
 #include <fmt/format.h>
 
 #include "common/bytes/read_number.h"
+#include "common/json_list.h"
 #include "storage/meta/metadata.h"
 #include "web/handlers/handlers.h"
 #include "web/handlers/meta_answers.h"
@@ -124,12 +125,9 @@ asio::awaitable<Response> get_by_names(Call& call) {
   const Result<std::vector<TsMeta>> metas =
       co_await metadata.ts_metas().find(uids->metric, std::move(uids->pairs), limit);
   if (!metas) co_return error_response(call, metas.error());
-  std::string json = "[";
-  for (const TsMeta& meta : *metas) {
-    if (json.size() > 1) json += ',';
-    storage::append_shown_json(json, meta);
-  }
-  json += ']';
+  std::string json;
+  append_json_list(json, *metas,
+                   [&json](const TsMeta& meta) { storage::append_shown_json(json, meta); });
   co_return json_response(200, std::move(json));
 }
 
