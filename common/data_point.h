@@ -4,7 +4,6 @@
 #include <bit>
 #include <cstdint>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "common/clock.h"

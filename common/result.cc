@@ -1,37 +1,17 @@
 #include "common/result.h"
 
+#include <array>
+#include <cstddef>
+
 namespace halite {
 
 std::string_view errc_name(Errc code) {
-  switch (code) {
-    case Errc::kNotFound:
-      return "not found";
-    case Errc::kInvalidArgument:
-      return "invalid argument";
-    case Errc::kTooLarge:
-      return "too large";
-    case Errc::kConflict:
-      return "conflict";
-    case Errc::kUnavailable:
-      return "unavailable";
-    case Errc::kTimeout:
-      return "timeout";
-    case Errc::kOverloaded:
-      return "overloaded";
-    case Errc::kCorruption:
-      return "corruption";
-    case Errc::kUnsupported:
-      return "unsupported";
-    case Errc::kCancelled:
-      return "cancelled";
-    case Errc::kUnauthenticated:
-      return "unauthenticated";
-    case Errc::kForbidden:
-      return "forbidden";
-    case Errc::kInternal:
-      return "internal";
-  }
-  return "unknown";
+  static constexpr auto kNames = std::to_array<std::string_view>(
+      {"not found", "invalid argument", "too large", "conflict", "unavailable", "timeout",
+       "overloaded", "corruption", "unsupported", "cancelled", "unauthenticated", "forbidden",
+       "internal"});
+  static_assert(kNames.size() == static_cast<std::size_t>(Errc::kInternal) + 1);
+  return kNames[static_cast<std::size_t>(code)];
 }
 
 }  // namespace halite

@@ -4,8 +4,6 @@
 #include <span>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "ingest/json/put_json.h"
 #include "ingest/put_outcome.h"
 

@@ -1,5 +1,6 @@
 #include "ingest/histogram_writer.h"
 
+#include <cstddef>
 #include <utility>
 
 #include "ingest/auxiliary_writer.h"

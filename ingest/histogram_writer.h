@@ -4,7 +4,6 @@
 //   Durable  accepted histograms are durable when a call returns.
 #pragma once
 
-#include <cstddef>
 #include <memory>
 #include <string>
 #include <vector>

@@ -1,7 +1,5 @@
 #include "ingest/ingest_batch.h"
 
-#include <utility>
-
 #include "common/check.h"
 
 namespace halite::ingest {

@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include <prometheus/counter.h>
-#include <prometheus/gauge.h>
 #include <prometheus/registry.h>
 
 #include "common/bytes/utf8.h"

@@ -1,5 +1,6 @@
 #include "ingest/rollup_writer.h"
 
+#include <cstddef>
 #include <tuple>
 #include <utility>
 

@@ -1,7 +1,6 @@
 #include "ingest/writer_context.h"
 
 #include <algorithm>
-#include <optional>
 #include <random>
 #include <utility>
 

@@ -1,5 +1,8 @@
 #include "query/query_budget.h"
 
+#include <string_view>
+#include <utility>
+
 #include <fmt/format.h>
 
 namespace halite::query {

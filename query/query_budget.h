@@ -6,8 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <stop_token>
-#include <string_view>
-#include <utility>
 
 #include "common/clock.h"
 #include "common/result.h"
@@ -49,7 +47,6 @@ class QueryBudget final : public WorkBudget, public storage::ReadCounters {
           budget_.clock_.elapsed_us() - begin_us_;
     }
     Timed(const Timed&) = delete;
-    Timed& operator=(const Timed&) = delete;
 
    private:
     QueryBudget& budget_;

@@ -1,5 +1,7 @@
 #include "web/endpoint.h"
 
+#include <string>
+
 #include "web/json/error_map.h"
 
 namespace halite::web {

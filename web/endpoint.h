@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <span>
 #include <stop_token>
-#include <string>
 #include <string_view>
 
 #include <boost/asio/awaitable.hpp>

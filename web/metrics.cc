@@ -1,7 +1,5 @@
 #include "web/metrics.h"
 
-#include <string>
-
 #include "common/metrics.h"
 
 namespace halite::web {

@@ -1,7 +1,6 @@
 // The metrics of web/. Names: halite_web_*.
 #pragma once
 
-#include <cstdint>
 #include <mutex>
 #include <string>
 #include <string_view>

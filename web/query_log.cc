@@ -1,13 +1,14 @@
 #include "web/query_log.h"
 
 #include <iterator>
+#include <ranges>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "common/bytes/ascii.h"
+#include "common/json_list.h"
 #include "common/json_string.h"
-#include "web/http/http_message.h"
 #include "web/json/json_out.h"
 #include "web/query_stats.h"
 
@@ -143,42 +144,36 @@ void QueryLog::append_status(std::string& to, const Run& run, TimestampMs until)
 
 std::string QueryLog::status_json(TimestampMs now) const {
   const std::lock_guard lock(mutex_);
-  std::string json = "{\"running\":[";
-  for (auto run = running_.rbegin(); run != running_.rend(); ++run) {
-    if (json.back() == '}') json += ',';
-    append_status(json, run->second, now);
+  std::string json = "{\"running\":";
+  append_json_list(json, std::views::reverse(running_), [&](const auto& run) {
+    append_status(json, run.second, now);
     json += '}';
-  }
-  json += "],\"completed\":[";
-  for (const Run& run : completed_) {
-    if (json.back() == '}') json += ',';
+  });
+  json += ",\"completed\":";
+  append_json_list(json, completed_, [&](const Run& run) {
     append_status(json, run, run.end);
     json += fmt::format(",\"status\":{},\"error\":", run.status);
     append_json_string(json, run.exception);
     json += ",\"cost\":";
     append_query_cost(json, run.cost);
     json += '}';
-  }
-  return json + "]}";
+  });
+  return json + '}';
 }
 
 std::string QueryLog::json(TimestampMs now) const {
   const std::lock_guard lock(mutex_);
-  std::string json = "{\"completed\":[";
-  for (const Run& run : completed_) {
-    if (json.back() == '}') json += ',';
-    append(json, run);
-  }
-  json += "],\"running\":[";
-  bool first = true;
-  for (auto run = running_.rbegin(); run != running_.rend(); ++run) {
-    if (!std::exchange(first, false)) json += ',';
-    json += fmt::format("{{\"query\":{},\"remote\":", run->second.query);
-    append_json_string(json, run->second.remote);
+  std::string json = "{\"completed\":";
+  append_json_list(json, completed_, [&](const Run& run) { append(json, run); });
+  json += ",\"running\":";
+  append_json_list(json, std::views::reverse(running_), [&](const auto& entry) {
+    const Run& run = entry.second;
+    json += fmt::format("{{\"query\":{},\"remote\":", run.query);
+    append_json_string(json, run.remote);
     json += fmt::format(",\"user\":null,\"headers\":{},\"queryStart\":{},\"elapsed\":{}}}",
-                        run->second.headers, run->second.begin, now - run->second.begin);
-  }
-  return json + "]}";
+                        run.headers, run.begin, now - run.begin);
+  });
+  return json + '}';
 }
 
 }  // namespace halite::web

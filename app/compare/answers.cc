@@ -1,7 +1,6 @@
 #include "app/compare/answers.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <map>
@@ -12,6 +11,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "common/bytes/read_number.h"
 #include "common/java/java_double.h"
 #include "common/json/json_value.h"
 
@@ -52,8 +52,7 @@ std::string name_of(const json::object& series) {
 
 std::optional<std::int64_t> time_of(std::string_view text) {
   std::int64_t time = 0;
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), time);
-  if (problem != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  if (!read_number(text, time)) return std::nullopt;
   return time;
 }
 

@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include <boost/asio/this_coro.hpp>
 #include <fmt/format.h>
 
 #include "app/compare/compare_queries.h"

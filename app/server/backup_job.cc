@@ -5,7 +5,6 @@
 #include <utility>
 
 #include <boost/json.hpp>
-#include <fmt/format.h>
 
 #include "app/tools/backup_location.h"
 #include "common/log.h"

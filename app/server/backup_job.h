@@ -25,7 +25,6 @@ class BackupJob {
   BackupJob(const Options& options, Stores& stores, const Clock& clock);
   ~BackupJob();  // stops a running backup
   BackupJob(const BackupJob&) = delete;
-  BackupJob& operator=(const BackupJob&) = delete;
 
   // Waits for no disk. kConflict: a backup is running, or the target is in the data directory.
   // kUnsupported: no target is set.

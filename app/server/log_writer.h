@@ -28,7 +28,6 @@ class LogWriter final : public spdlog::sinks::sink {
   LogWriter(int descriptor, std::size_t queue_bytes_max);
   ~LogWriter() override;
   LogWriter(const LogWriter&) = delete;
-  LogWriter& operator=(const LogWriter&) = delete;
 
   // The bytes of a line in the queue.
   [[nodiscard]] static std::size_t queued_bytes(const spdlog::details::log_msg& message);

@@ -8,7 +8,6 @@
 #include <ctime>
 #include <exception>
 #include <memory>
-#include <string_view>
 #include <utility>
 
 #include <boost/json.hpp>

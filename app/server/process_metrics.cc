@@ -7,9 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <string>
 
-#include <prometheus/gauge.h>
 #include <prometheus/registry.h>
 
 #include "app/server/logging.h"

@@ -1,7 +1,5 @@
 #include "app/server/server.h"
 
-#include <system_error>
-
 #include <algorithm>
 #include <chrono>
 #include <functional>

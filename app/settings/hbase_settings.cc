@@ -1,11 +1,11 @@
 // The settings of --store hbase.
-#include <charconv>
 #include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "app/settings/options.h"
+#include "common/bytes/read_number.h"
 #include "common/units.h"
 
 namespace halite::app {
@@ -30,9 +30,7 @@ Result<std::vector<storage::hbase::Endpoint>> parse_endpoints(std::string_view s
     storage::hbase::Endpoint endpoint{std::string(one.substr(0, colon)), standard_port};
     if (colon != std::string_view::npos) {
       const std::string_view port = one.substr(colon + 1);
-      const auto [end, error] =
-          std::from_chars(port.data(), port.data() + port.size(), endpoint.port);
-      if (error != std::errc() || end != port.data() + port.size()) endpoint.port = 0;
+      if (!read_number(port, endpoint.port)) endpoint.port = 0;
     }
     if (endpoint.host.empty() || endpoint.port == 0) {
       return fail(Errc::kInvalidArgument,

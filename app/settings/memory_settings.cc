@@ -5,8 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <filesystem>
 #include <fstream>
 #include <limits>
 #include <optional>
@@ -15,6 +13,7 @@
 
 #include <fmt/format.h>
 
+#include "common/bytes/read_number.h"
 #include "common/config/config_value.h"
 #include "common/units.h"
 
@@ -54,8 +53,7 @@ std::optional<std::uint64_t> number_in(const std::filesystem::path& file) {
   std::string text;
   std::uint64_t value = 0;
   if (!std::getline(stream, text)) return std::nullopt;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;  // "max"
+  if (!read_number(text, value)) return std::nullopt;  // "max"
   return value;
 }
 

@@ -1,8 +1,5 @@
 #include "app/settings/opentsdb_conf.h"
 
-#include <algorithm>
-#include <utility>
-
 #include <fmt/format.h>
 
 #include "app/settings/opentsdb_keys.h"

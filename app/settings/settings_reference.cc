@@ -4,7 +4,6 @@
 #include <array>
 #include <map>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include <fmt/format.h>

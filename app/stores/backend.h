@@ -4,7 +4,6 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <string>
 
 #include <boost/asio/any_io_executor.hpp>
 

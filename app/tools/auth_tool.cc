@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <iostream>
-#include <string_view>
 
 #include <fmt/format.h>
 #include <termios.h>

@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <memory>
 #include <thread>
-#include <utility>
 
 #include <boost/json.hpp>
 #include <fmt/format.h>

@@ -4,9 +4,7 @@
 #include <cmath>
 #include <iterator>
 #include <memory>
-#include <optional>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 #include <prometheus/registry.h>
@@ -45,7 +43,6 @@ struct Cluster {
     threads.join();
   }
   Cluster(const Cluster&) = delete;
-  Cluster& operator=(const Cluster&) = delete;
 
   SystemClock clock;
   prometheus::Registry registry;

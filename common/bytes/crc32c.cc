@@ -1,8 +1,5 @@
 #include "common/bytes/crc32c.h"
 
-#include <algorithm>
-#include <cstddef>
-
 #include <isa-l/crc.h>
 
 namespace halite {

@@ -1,5 +1,6 @@
 #include "common/bytes/utf8.h"
 
+#include <cstddef>
 #include <cstring>
 
 namespace halite {

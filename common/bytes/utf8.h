@@ -4,7 +4,6 @@
 // three bytes (ED A0..BF xx), as UTF-8 would encode it. JSON writers print it as \uD83D.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>

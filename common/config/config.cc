@@ -2,15 +2,12 @@
 
 #include <algorithm>
 #include <span>
-#include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "common/bytes/ascii.h"
 #include "common/check.h"
-#include "common/config/config_file.h"
 #include "common/config/config_value.h"
 
 namespace halite {

@@ -13,7 +13,6 @@ class GaugeGuard {
   }
   ~GaugeGuard() { gauge_.Decrement(amount_); }
   GaugeGuard(const GaugeGuard&) = delete;
-  GaugeGuard& operator=(const GaugeGuard&) = delete;
 
  private:
   prometheus::Gauge& gauge_;  // outlives this object

@@ -1,6 +1,7 @@
 #include "common/threads/io_threads.h"
 
 #include <algorithm>
+#include <thread>
 
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>

@@ -11,7 +11,6 @@
 
 #include <cstddef>
 #include <memory>
-#include <thread>
 #include <vector>
 
 #include <boost/asio/any_io_executor.hpp>

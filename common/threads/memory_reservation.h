@@ -21,7 +21,6 @@ class MemoryReservation {
   explicit MemoryReservation(WorkBudget& budget) : budget_(std::shared_ptr<void>(), &budget) {}
   ~MemoryReservation() { give_back(); }
   MemoryReservation(const MemoryReservation&) = delete;
-  MemoryReservation& operator=(const MemoryReservation&) = delete;
 
   // kTooLarge if the total exceeds the budget's limit. The bytes are counted even then.
   [[nodiscard]] Result<void> add(std::size_t bytes) {

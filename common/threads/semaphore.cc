@@ -25,7 +25,6 @@ class Semaphore::QueueEntry {
   QueueEntry(Semaphore& gate, std::shared_ptr<Waiter> waiter)
       : semaphore_(gate), waiter_(std::move(waiter)) {}
   QueueEntry(const QueueEntry&) = delete;
-  QueueEntry& operator=(const QueueEntry&) = delete;
   ~QueueEntry() {
     bool inside = false;
     {

@@ -6,7 +6,6 @@
 #include <iterator>
 #include <mutex>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "common/threads/completion.h"

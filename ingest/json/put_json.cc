@@ -1,8 +1,7 @@
 #include "ingest/json/put_json.h"
 
 #include <array>
-#include <cmath>
-#include <limits>
+#include <cstddef>
 #include <utility>
 
 #include <fmt/format.h>

@@ -8,7 +8,6 @@
 //   Threads    a parser serves one body at a time.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>

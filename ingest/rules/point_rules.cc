@@ -7,7 +7,6 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "common/bytes/bytes.h"
 #include "common/bytes/utf8.h"

@@ -1,5 +1,6 @@
 #include "ingest/rules/refusal.h"
 
+#include <cstddef>
 #include <utility>
 
 #include <fmt/format.h>
@@ -9,23 +10,11 @@
 namespace halite::ingest {
 
 std::string_view refusal_name(RefusalReason reason) {
-  switch (reason) {
-    case RefusalReason::kIllegalArgument:
-      return "illegal_argument";
-    case RefusalReason::kInvalidValue:
-      return "invalid_value";
-    case RefusalReason::kUnknownName:
-      return "unknown_name";
-    case RefusalReason::kThrottled:
-      return "throttled";
-    case RefusalReason::kTimeout:
-      return "timeout";
-    case RefusalReason::kNoSuchRollup:
-      return "no_such_rollup";
-    case RefusalReason::kStorage:
-      break;
-  }
-  return "storage";
+  static constexpr auto kNames =
+      std::to_array<std::string_view>({"illegal_argument", "invalid_value", "unknown_name",
+                                       "throttled", "timeout", "no_such_rollup", "storage"});
+  static_assert(kNames.size() == kRefusalReasons.size());
+  return kNames[static_cast<std::size_t>(reason)];
 }
 
 std::unexpected<Refused> refuse(RefusalReason reason, std::string text) {
@@ -65,30 +54,13 @@ bool is_storage_error(RefusalReason reason) {
 }
 
 std::string telnet_refusal(const Refused& refused, TelnetWords words) {
-  std::string_view kind;
-  switch (refused.reason) {
-    case RefusalReason::kIllegalArgument:
-      kind = "illegal argument";
-      break;
-    case RefusalReason::kInvalidValue:
-      kind = "invalid value";
-      break;
-    case RefusalReason::kUnknownName:
-      kind = "unknown metric";
-      break;
-    case RefusalReason::kThrottled:
-      kind = "Please throttle writes";
-      break;
-    case RefusalReason::kTimeout:
-      kind = "Request timed out";
-      break;
-    case RefusalReason::kNoSuchRollup:
-      kind = "No such rollup";
-      break;
-    case RefusalReason::kStorage:
-      kind = words.opentsdb ? "HBase error" : "storage error";
-      break;
-  }
+  static constexpr auto kKinds = std::to_array<std::string_view>(
+      {"illegal argument", "invalid value", "unknown metric", "Please throttle writes",
+       "Request timed out", "No such rollup", "storage error"});
+  static_assert(kKinds.size() == kRefusalReasons.size());
+  const bool hbase = words.opentsdb && refused.reason == RefusalReason::kStorage;
+  const std::string_view kind =
+      hbase ? "HBase error" : kKinds[static_cast<std::size_t>(refused.reason)];
   // It may contain a lone surrogate, which has no UTF-8 form.
   const std::string text = is_utf8(refused.text) ? refused.text : repair_utf8(refused.text);
   return fmt::format("{}: {}: {}\n", words.command, kind, text);

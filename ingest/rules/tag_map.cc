@@ -1,7 +1,7 @@
 #include "ingest/rules/tag_map.h"
 
 #include <algorithm>
-#include <utility>
+#include <cstdint>
 
 #include "common/java/java_map.h"
 

@@ -48,7 +48,6 @@ class SeriesCache {
   SeriesCache(std::size_t bytes_max, std::uint64_t seed,
               const storage::BlockSource* names = nullptr);
   SeriesCache(const SeriesCache&) = delete;
-  SeriesCache& operator=(const SeriesCache&) = delete;
 
   [[nodiscard]] std::uint64_t hash(const SeriesKey& key) const;
 

@@ -1,6 +1,5 @@
 #include "ingest/telnet/histogram_line.h"
 
-#include <charconv>
 #include <cstdint>
 #include <optional>
 #include <utility>
@@ -10,7 +9,7 @@
 
 #include "common/bytes/ascii.h"
 #include "common/bytes/base64.h"
-#include "common/bytes/utf8.h"
+#include "common/bytes/read_number.h"
 #include "ingest/rules/refusal.h"
 #include "ingest/telnet/line_words.h"
 
@@ -27,8 +26,7 @@ std::optional<Integer> parse_integer(std::string_view text) {
     if (text.starts_with('-')) return std::nullopt;
   }
   Integer value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  if (!read_number(text, value)) return std::nullopt;
   return value;
 }
 

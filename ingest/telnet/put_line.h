@@ -9,7 +9,6 @@
 #pragma once
 
 #include <expected>
-#include <string>
 #include <string_view>
 
 #include "ingest/rules/point_rules.h"

@@ -1,11 +1,9 @@
 #include "ingest/telnet/rollup_line.h"
 
-#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
-#include "common/bytes/utf8.h"
 #include "ingest/rules/refusal.h"
 #include "ingest/telnet/line_words.h"
 

@@ -12,7 +12,6 @@ class AnswerReservation {
       : taken_(std::move(taken)), bytes_(bytes) {}
   ~AnswerReservation() { *taken_ -= bytes_; }
   AnswerReservation(const AnswerReservation&) = delete;
-  AnswerReservation& operator=(const AnswerReservation&) = delete;
 
  private:
   const std::shared_ptr<std::atomic<std::uint64_t>> taken_;

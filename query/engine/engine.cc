@@ -16,7 +16,6 @@
 #include "query/engine/small_query.h"
 #include "query/engine/sub_query.h"
 #include "query/plan/plan.h"
-#include "query/plan/rollup_choice.h"
 #include "query/query_budget.h"
 
 namespace halite::query {

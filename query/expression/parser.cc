@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <initializer_list>
-#include <span>
 #include <utility>
 
 #include <fmt/format.h>
@@ -109,7 +107,6 @@ class Parser {
     explicit Deeper(std::size_t& depth) : depth_(depth) { ++depth_; }
     ~Deeper() { --depth_; }
     Deeper(const Deeper&) = delete;
-    Deeper& operator=(const Deeper&) = delete;
 
    private:
     std::size_t& depth_;

@@ -1,58 +1,18 @@
 #include "query/expression/print.h"
 
+#include <array>
+#include <cstddef>
 #include <string_view>
 
 namespace halite::query {
 namespace {
 
-std::string_view symbol_of(ExpressionOp op) {
-  switch (op) {
-    case ExpressionOp::kMultiply:
-      return " * ";
-    case ExpressionOp::kDivide:
-      return " / ";
-    case ExpressionOp::kModulo:
-      return " % ";
-    case ExpressionOp::kAdd:
-      return " + ";
-    case ExpressionOp::kSubtract:
-      return " - ";
-    case ExpressionOp::kLess:
-      return " < ";
-    case ExpressionOp::kLessEqual:
-      return " <= ";
-    case ExpressionOp::kGreater:
-      return " > ";
-    case ExpressionOp::kGreaterEqual:
-      return " >= ";
-    case ExpressionOp::kEqual:
-      return " == ";
-    case ExpressionOp::kNotEqual:
-      return " != ";
-    case ExpressionOp::kBitAnd:
-      return " & ";
-    case ExpressionOp::kBitXor:
-      return " ^ ";
-    case ExpressionOp::kBitOr:
-      return " | ";
-    case ExpressionOp::kAnd:
-      return " && ";
-    case ExpressionOp::kOr:
-      return " || ";
-    case ExpressionOp::kElvis:
-      return " ?: ";
-    case ExpressionOp::kScript:
-      return "; ";
-    case ExpressionOp::kNegate:
-      return "-";
-    case ExpressionOp::kNot:
-      return "!";
-    case ExpressionOp::kBitNot:
-      return "~";
-    default:
-      return "";
-  }
-}
+// In the order of ExpressionOp; empty where an operation has no one symbol.
+constexpr auto kSymbols = std::to_array<std::string_view>(
+    {"",    "",    "",     "-",    "!",   "~",    " * ",  " / ",  " % ",
+     " + ", " - ", " < ",  " <= ", " > ", " >= ", " == ", " != ", " & ",
+     " ^ ", " | ", " && ", " || ", "",    " ?: ", "",     "; "});
+static_assert(kSymbols.size() == static_cast<std::size_t>(ExpressionOp::kScript) + 1);
 
 class Printer {
  public:
@@ -91,7 +51,7 @@ class Printer {
       default:
         break;
     }
-    const std::string_view symbol = symbol_of(node.op);
+    const std::string_view symbol = kSymbols[static_cast<std::size_t>(node.op)];
     if (node.children.size() == 1) to_.text += symbol;
     for (std::size_t i = 0; i < node.children.size(); ++i) {
       if (i > 0) to_.text += symbol;

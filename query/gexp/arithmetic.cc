@@ -1,7 +1,5 @@
 // sum, difference, multiply, divide
-#include <array>
 #include <cmath>
-#include <optional>
 #include <string>
 #include <utility>
 

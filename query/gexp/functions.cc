@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "common/bytes/read_number.h"
 #include "query/parse/refuse.h"
 
 namespace halite::query {
@@ -73,8 +74,7 @@ Result<SeriesList> alias(std::vector<SeriesList> arguments, Texts parameters) {
 std::optional<double> parse_factor(std::string_view text) {
   if (text.find_first_not_of("-0123456789.") != std::string_view::npos) return std::nullopt;
   double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  if (!read_number(text, value)) return std::nullopt;
   return value;
 }
 

@@ -1,7 +1,7 @@
 #include "query/operators/column_aggregator.h"
 
 #include <algorithm>
-#include <cmath>
+#include <cstdint>
 #include <limits>
 
 #include "query/operators/accumulator.h"

@@ -1,5 +1,6 @@
 #include "query/operators/fill.h"
 
+#include <cstddef>
 #include <limits>
 
 namespace halite::query {

@@ -1,8 +1,6 @@
 // Puts a point into each bucket in which a series has none.
 #pragma once
 
-#include <cstddef>
-
 #include "common/clock.h"
 #include "query/operators/columns.h"
 #include "query/plan/plan.h"

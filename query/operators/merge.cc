@@ -1,7 +1,6 @@
 #include "query/operators/merge.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "query/operators/accumulator.h"
 #include "query/parse/aggregator.h"

@@ -2,7 +2,6 @@
 // one type. Nothing is interpolated, so whole columns are aggregated at once.
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include <fmt/format.h>
 

@@ -3,9 +3,7 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
 #include <optional>
-#include <vector>
 
 #include "query/operators/columns.h"
 #include "query/operators/downsample.h"

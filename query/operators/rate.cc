@@ -1,5 +1,7 @@
 #include "query/operators/rate.h"
 
+#include <cstddef>
+
 namespace halite::query {
 namespace {
 

@@ -4,8 +4,6 @@
 // but adds it to groups until the series' second point. The merge decides (merge.h).
 #pragma once
 
-#include <cstddef>
-
 #include "common/clock.h"
 #include "common/data_point.h"
 #include "query/operators/columns.h"

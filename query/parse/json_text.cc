@@ -1,6 +1,5 @@
 #include "query/parse/json_text.h"
 
-#include <algorithm>
 #include <array>
 
 #include <fmt/format.h>

@@ -1,7 +1,6 @@
 // The last step for both syntaxes: reads times, checks names, removes duplicates.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>

@@ -1,10 +1,7 @@
 // The POST body of /api/query. Converts types as OpenTSDB's JSON library does: numbers and booleans
 // to texts, texts to numbers and booleans. Ignores unknown fields, except in rateOptions. An empty
 // array counts as an empty object, because PHP writes it so.
-#include <charconv>
-#include <cmath>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,6 +11,7 @@
 #include <fmt/format.h>
 #include <simdjson.h>
 
+#include "common/bytes/read_number.h"
 #include "query/parse/filter_text.h"
 #include "query/parse/json_text.h"
 #include "query/parse/parse_context.h"
@@ -81,8 +79,7 @@ Result<std::int64_t> read_integer(std::string_view field, element value) {
       const std::string_view text = value.get_string().value_unsafe();
       if (text.empty()) return 0;
       std::int64_t integer = 0;
-      const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), integer);
-      if (error == std::errc{} && end == text.data() + text.size()) return integer;
+      if (read_number(text, integer)) return integer;
       break;
     }
     default:

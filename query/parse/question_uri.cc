@@ -1,5 +1,4 @@
 // m=<aggregator>:[<part>:]...<metric>[{tags}][{filters}] and tsuid=<aggregator>:[<part>:]...<ids>.
-#include <charconv>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -10,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "common/bytes/ascii.h"
+#include "common/bytes/read_number.h"
 #include "query/parse/filter_text.h"
 #include "query/parse/parse_context.h"
 #include "query/parse/question_check.h"
@@ -46,8 +46,7 @@ std::optional<std::int64_t> parse_long(std::string_view text) {
     if (text.starts_with('-')) return std::nullopt;
   }
   std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  if (!read_number(text, value)) return std::nullopt;
   return value;
 }
 
@@ -97,8 +96,7 @@ Result<std::vector<float>> parse_percentiles(std::string_view part) {
   std::vector<float> percentiles;
   for (const auto text : split_all(part.substr(open + 1, close - open - 1), ',')) {
     float percentile = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), percentile);
-    if (error != std::errc{} || end != text.data() + text.size()) {
+    if (!read_number(text, percentile)) {
       return mistake(text.empty() ? "empty String" : fmt::format("For input string: \"{}\"", text),
                      fmt::format("bad percentile \"{}\" in {}: expected a number", text, part));
     }

@@ -1,7 +1,6 @@
 #include "query/plan/calendar.h"
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 #include <cctz/civil_time.h>

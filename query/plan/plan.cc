@@ -1,7 +1,6 @@
 #include "query/plan/plan.h"
 
 #include <algorithm>
-#include <limits>
 
 #include <fmt/format.h>
 

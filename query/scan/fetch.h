@@ -34,7 +34,6 @@ class Fetch {
         std::shared_ptr<QueryBudget> budget, FetchMeter& meter);
   ~Fetch();
   Fetch(const Fetch&) = delete;
-  Fetch& operator=(const Fetch&) = delete;
 
   // Sets the series to read. Call this first.
   void select(std::shared_ptr<const storage::Selection> selection) {

@@ -35,7 +35,6 @@ class FetchLimits {
   FetchLimits(FetchLimitOptions options, const Clock& clock);
   ~FetchLimits();
   FetchLimits(const FetchLimits&) = delete;
-  FetchLimits& operator=(const FetchLimits&) = delete;
 
   // Whether the overrides file can be read and is valid. For the server's start.
   [[nodiscard]] static Result<void> check(const FetchLimitOptions& options);

@@ -13,13 +13,10 @@
 // Over 140 lines because it is the whole interface between points and stores.
 #pragma once
 
-#include <array>
 #include <bitset>
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "common/bytes/bytes.h"

@@ -1,8 +1,9 @@
 #include "storage/api/tag_filter.h"
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <unordered_set>
-#include <utility>
 
 #include <fmt/format.h>
 #include <re2/re2.h>
@@ -140,25 +141,11 @@ Result<std::shared_ptr<const TagMatcher>> compile_regexp(const TagFilter& filter
 }  // namespace
 
 std::string_view filter_type_name(FilterType type) {
-  switch (type) {
-    case FilterType::kLiteralOr:
-      return "literal_or";
-    case FilterType::kILiteralOr:
-      return "iliteral_or";
-    case FilterType::kNotLiteralOr:
-      return "not_literal_or";
-    case FilterType::kNotILiteralOr:
-      return "not_iliteral_or";
-    case FilterType::kWildcard:
-      return "wildcard";
-    case FilterType::kIWildcard:
-      return "iwildcard";
-    case FilterType::kRegexp:
-      return "regexp";
-    case FilterType::kNotKey:
-      return "not_key";
-  }
-  return "";
+  static constexpr auto kNames = std::to_array<std::string_view>(
+      {"literal_or", "iliteral_or", "not_literal_or", "not_iliteral_or", "wildcard", "iwildcard",
+       "regexp", "not_key"});
+  static_assert(kNames.size() == static_cast<std::size_t>(FilterType::kNotKey) + 1);
+  return kNames[static_cast<std::size_t>(type)];
 }
 
 std::vector<std::string> filter_literals(const TagFilter& filter) {

@@ -1,7 +1,6 @@
 #include "storage/api/wide_column.h"
 
 #include <utility>
-#include <vector>
 
 namespace halite::storage {
 namespace {

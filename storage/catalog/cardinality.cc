@@ -58,7 +58,6 @@ class CardinalityCounter::Turn {
   explicit Turn(CardinalityCounter& cardinality_counter)
       : cardinality_counter_(cardinality_counter) {}
   Turn(const Turn&) = delete;
-  Turn& operator=(const Turn&) = delete;
   ~Turn() {
     if (!ours) return;
     {

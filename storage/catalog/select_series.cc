@@ -1,7 +1,6 @@
 #include "storage/catalog/select_series.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <iterator>
 #include <utility>
 

@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <functional>
 #include <iterator>
+#include <memory>
+#include <optional>
 #include <utility>
 
 #include "storage/catalog/series_rows.h"
@@ -154,7 +155,6 @@ class SeriesLoader::Load {
   Load(SeriesLoader& loader, std::uint64_t metric_uid, std::uint64_t number)
       : loader_(loader), metric_uid_(metric_uid), number_(number) {}
   Load(const Load&) = delete;
-  Load& operator=(const Load&) = delete;
   ~Load() {
     Completion batch;
     {

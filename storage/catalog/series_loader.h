@@ -9,9 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <memory>
 #include <mutex>
-#include <optional>
 #include <vector>
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -37,7 +35,6 @@ class SeriesLoader {
   SeriesLoader(Table& rows, UidTable& uids, SeriesTable& table, UidWidths widths,
                const Sharding& sharding);
   SeriesLoader(const SeriesLoader&) = delete;
-  SeriesLoader& operator=(const SeriesLoader&) = delete;
 
   // The limits and callbacks of a load.
   struct LoadLimits {

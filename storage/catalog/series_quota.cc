@@ -1,7 +1,6 @@
 #include "storage/catalog/series_quota.h"
 
 #include <algorithm>
-#include <utility>
 
 #include <fmt/format.h>
 

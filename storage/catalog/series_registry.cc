@@ -1,7 +1,6 @@
 #include "storage/catalog/series_registry.h"
 
 #include <algorithm>
-#include <optional>
 #include <tuple>
 #include <utility>
 

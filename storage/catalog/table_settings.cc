@@ -1,6 +1,5 @@
 #include "storage/catalog/table_settings.h"
 
-#include <memory>
 #include <string_view>
 #include <utility>
 #include <vector>

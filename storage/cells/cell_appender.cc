@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <optional>
 #include <utility>
 
 #include <boost/asio/as_tuple.hpp>
@@ -12,8 +11,6 @@
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <fmt/format.h>
-#include <prometheus/counter.h>
-#include <prometheus/gauge.h>
 #include <prometheus/registry.h>
 
 #include "common/check.h"

@@ -1,7 +1,6 @@
 // Decodes the rows of a selection in one shard into blocks, with their annotations.
 #pragma once
 
-#include <cstdint>
 #include <memory>
 #include <vector>
 

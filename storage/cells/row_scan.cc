@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <ranges>
-#include <span>
 #include <utility>
 
 #include "storage/cells/layouts/annotation_cell.h"

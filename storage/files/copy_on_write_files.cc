@@ -4,7 +4,6 @@
 #include <atomic>
 #include <map>
 #include <mutex>
-#include <optional>
 #include <set>
 #include <shared_mutex>
 #include <utility>
@@ -51,7 +50,6 @@ class Content {
   explicit Content(std::shared_ptr<Budget> budget) : budget_(std::move(budget)) {}
   ~Content() { budget_->give_back(bytes_.size()); }
   Content(const Content&) = delete;
-  Content& operator=(const Content&) = delete;
 
   [[nodiscard]] std::uint64_t size() const {
     const std::shared_lock lock(mutex_);

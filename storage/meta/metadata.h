@@ -10,7 +10,6 @@
 //   Threads   call from any thread; stop() once.
 #pragma once
 
-#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>

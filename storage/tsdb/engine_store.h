@@ -17,7 +17,6 @@
 #include <string_view>
 #include <vector>
 
-#include <boost/asio/any_io_executor.hpp>
 #include <prometheus/registry.h>
 
 #include "common/clock.h"

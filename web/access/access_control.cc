@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
-#include <string>
 #include <utility>
 
 #include <boost/asio/thread_pool.hpp>

@@ -40,7 +40,6 @@ class AccessControl {
   AccessControl(AccessOptions options, const Clock& clock, prometheus::Registry& registry);
   ~AccessControl();
   AccessControl(const AccessControl&) = delete;
-  AccessControl& operator=(const AccessControl&) = delete;
 
   // Reads the file. `loopback`: only this machine can reach the server. kInvalidArgument: the file
   // is invalid; also the errors of anonymous_roles().

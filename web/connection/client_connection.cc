@@ -5,13 +5,12 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <utility>
 
 #include <boost/asio/bind_cancellation_slot.hpp>
-#include <boost/asio/buffer.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/ssl/error.hpp>
-#include <boost/asio/write.hpp>
 
 #include "web/connection/awaitable.h"
 

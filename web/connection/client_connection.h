@@ -7,12 +7,10 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <stop_token>
-#include <string>
 #include <string_view>
 
 #include <boost/asio/buffer.hpp>

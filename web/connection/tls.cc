@@ -1,7 +1,6 @@
 #include "web/connection/tls.h"
 
 #include <chrono>
-#include <utility>
 
 #include <boost/asio/ssl/impl/src.hpp>
 #include <fmt/format.h>

@@ -3,19 +3,15 @@
 // Parameters  none
 // Answer      200 ["sum","min",..]
 // Errors      none
-#include "common/json_string.h"
+#include "common/json_list.h"
 #include "query/parse/aggregator.h"
 #include "web/handlers/handlers.h"
 
 namespace halite::web {
 
 boost::asio::awaitable<Response> handle_aggregators(Call&) {
-  std::string json = "[";
-  for (const std::string& name : query::aggregator_names()) {
-    if (json.size() > 1) json += ',';
-    append_json_string(json, name);
-  }
-  json += ']';
+  std::string json;
+  append_json_texts(json, query::aggregator_names());
   co_return json_response(200, std::move(json));
 }
 

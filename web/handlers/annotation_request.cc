@@ -1,9 +1,8 @@
 #include "web/handlers/annotation_request.h"
 
 #include <optional>
-#include <string>
-#include <vector>
 
+#include "common/json_list.h"
 #include "query/parse/time.h"
 
 namespace halite::web {
@@ -50,12 +49,10 @@ std::expected<storage::Annotation, Response> parse_annotation_request(const Call
 }
 
 std::string annotations_json(const std::vector<storage::Annotation>& notes) {
-  std::string json = "[";
-  for (const storage::Annotation& note : notes) {
-    if (json.size() > 1) json += ',';
+  std::string json;
+  append_json_list(json, notes, [&json](const storage::Annotation& note) {
     storage::append_shown_json(json, note);
-  }
-  json += ']';
+  });
   return json;
 }
 

@@ -1,9 +1,9 @@
 #include "web/handlers/lookup_query.h"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 
+#include "common/bytes/read_number.h"
 #include "web/json/json_in.h"
 
 namespace halite::web {
@@ -16,8 +16,7 @@ bool any(std::string_view text) { return text.empty() || text == "*"; }
 
 Result<std::int64_t> parse_limit(std::string_view text) {
   std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) {
+  if (!read_number(text, value)) {
     return fail(Errc::kInvalidArgument, "Unable to convert 'limit' to a valid number");
   }
   return value;

@@ -1,7 +1,6 @@
 // Helpers shared by the endpoints for annotations, metadata and trees.
 #pragma once
 
-#include <string>
 #include <string_view>
 
 #include "common/result.h"

@@ -1,7 +1,6 @@
 #include "web/handlers/put_answer.h"
 
 #include <algorithm>
-#include <charconv>
 #include <iterator>
 #include <limits>
 #include <string>
@@ -9,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "common/bytes/read_number.h"
 #include "common/json_list.h"
 #include "common/json_string.h"
 #include "common/log.h"
@@ -24,8 +24,7 @@ Result<std::int64_t> sync_timeout_ms(const Target& target) {
   const std::string_view text = target.get("sync_timeout");
   const std::string_view digits = text.starts_with('+') ? text.substr(1) : text;
   std::int32_t value = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  if (error != std::errc{} || end != digits.data() + digits.size()) {
+  if (!read_number(digits, value)) {
     return fail(Errc::kInternal, fmt::format("For input string: \"{}\"", text),
                 fmt::format("sync_timeout: expected milliseconds from 0 to {}, got \"{}\"",
                             std::numeric_limits<std::int32_t>::max(), text));

@@ -16,7 +16,6 @@
 #include <charconv>
 #include <cstdint>
 #include <cstring>
-#include <map>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -26,6 +25,7 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <fmt/format.h>
 
+#include "common/bytes/read_number.h"
 #include "common/java/java_double.h"
 #include "common/json_string.h"
 #include "common/units.h"
@@ -54,8 +54,7 @@ struct LastQuery {
 
 Result<std::int64_t> parse_hours(std::string_view text) {
   std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || error != std::errc() || end != text.data() + text.size()) {
+  if (!read_number(text, value)) {
     return fail(Errc::kInvalidArgument, "Unable to parse back_scan parameter");
   }
   return std::clamp<std::int64_t>(value, 0, kBackScanHoursMax);

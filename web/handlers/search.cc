@@ -13,7 +13,6 @@
 // start_index, use_meta) or a body, and answer like an OpenTSDB without a search plugin: 400.
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdint>
 #include <iterator>
 #include <limits>
@@ -24,6 +23,7 @@
 #include <fmt/format.h>
 
 #include "common/bytes/ascii.h"
+#include "common/bytes/read_number.h"
 #include "common/json_list.h"
 #include "common/json_string.h"
 #include "query/engine/engine.h"
@@ -202,8 +202,7 @@ Response refuse_search(const Call& call) {
     for (const char* name : {"limit", "start_index"}) {
       const std::string_view text = call.target.get(name);
       std::int32_t value = 0;
-      const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-      const bool number = error == std::errc() && end == text.data() + text.size();
+      const bool number = read_number(text, value);
       if (call.target.has(name) && !number) {
         return error_response(call, 400,
                               fmt::format("Unable to convert '{}' to a valid number", name));

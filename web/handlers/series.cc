@@ -18,7 +18,6 @@
 // Errors        400 max is not a number; no metric; 404 unknown metric or page; 405; 501 series
 //               are not counted here; the errors of a query's limits
 #include <algorithm>
-#include <charconv>
 #include <iterator>
 #include <limits>
 #include <memory>
@@ -29,6 +28,7 @@
 #include <fmt/format.h>
 
 #include "common/bytes/ascii.h"
+#include "common/bytes/read_number.h"
 #include "common/json_list.h"
 #include "common/json_string.h"
 #include "query/engine/engine.h"
@@ -56,8 +56,7 @@ Result<std::size_t> requested_max(const Call& call, std::size_t standard) {
   const std::string_view text = call.target.get("max");
   if (text.empty()) return standard;
   std::size_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) {
+  if (!read_number(text, value)) {
     return fail(Errc::kInvalidArgument, fmt::format("\"max\" is not a number: {}", text));
   }
   return std::min(value, call.options.suggest_names_max);

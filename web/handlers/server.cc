@@ -14,13 +14,13 @@
 //             204 the query was asked to stop
 // Errors      404 unknown page; no running query with this id; 405 wrong method
 // server_regions.cc serves GET /api/server/regions.
-#include <charconv>
 #include <iterator>
 #include <ranges>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "common/bytes/read_number.h"
 #include "common/json_list.h"
 #include "common/json_string.h"
 #include "ingest/writer.h"
@@ -102,8 +102,7 @@ std::string overview(const Call& call) {
 Response cancel(const Call& call) {
   const std::string& text = call.target.rest[1];
   std::uint64_t id = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id);
-  const bool number = error == std::errc() && end == text.data() + text.size();
+  const bool number = read_number(text, id);
   if (!number || !call.metrics.queries.cancel(id)) {
     return error_response(call, 404, fmt::format("No query with the id {} is running", text));
   }

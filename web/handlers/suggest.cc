@@ -5,7 +5,6 @@
 //             points from start to end (as in queries; no end: now). POST: a JSON object of texts
 // Answer      200 ["name",..] in byte order
 // Errors      400 a missing or unknown type, max is not a number, an end without a start
-#include <charconv>
 #include <cstdint>
 #include <limits>
 #include <map>
@@ -14,7 +13,8 @@
 
 #include <fmt/format.h>
 
-#include "common/json_string.h"
+#include "common/bytes/read_number.h"
+#include "common/json_list.h"
 #include "query/engine/engine.h"
 #include "query/limits.h"
 #include "query/query_budget.h"
@@ -47,8 +47,7 @@ Result<storage::NameKind> kind_of(std::string_view type) {
 
 Result<std::size_t> parse_names_max(std::string_view text, std::size_t most) {
   std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) {
+  if (!read_number(text, value)) {
     return fail(Errc::kInvalidArgument, "Unable to parse 'max' as a number");
   }
   if (value <= 0) return kSuggestedNamesDefault;
@@ -101,12 +100,8 @@ asio::awaitable<Response> handle_suggest(Call& call) {
   if (!wanted) co_return error_response(call, wanted.error());
   const Result<std::vector<std::string>> names = co_await suggest_names(call, std::move(*wanted));
   if (!names) co_return error_response(call, names.error());
-  std::string json = "[";
-  for (const std::string& name : *names) {
-    if (json.size() > 1) json += ',';
-    append_json_string(json, name);
-  }
-  json += ']';
+  std::string json;
+  append_json_texts(json, *names);
   co_return json_response(200, std::move(json));
 }
 

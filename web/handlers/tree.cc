@@ -12,6 +12,7 @@
 // Errors      400 no name, no such id, another method; 404 no such tree
 // /api/tree/branch, rule, rules, test, collisions and notmatched have their own files.
 #include "common/bytes/ascii.h"
+#include "common/json_list.h"
 #include "storage/meta/metadata.h"
 #include "web/handlers/handlers.h"
 #include "web/handlers/meta_answers.h"
@@ -73,12 +74,9 @@ asio::awaitable<Response> show_tree(Call& call, std::int32_t id) {
 asio::awaitable<Response> show_all(Call& call) {
   const Result<std::vector<Tree>> trees = co_await call.services.metadata.trees().all();
   if (!trees) co_return tree_error(call, trees.error());
-  std::string json = "[";
-  for (const Tree& tree : *trees) {
-    if (json.size() > 1) json += ',';
-    storage::append_shown_json(json, tree);
-  }
-  json += ']';
+  std::string json;
+  append_json_list(json, *trees,
+                   [&json](const Tree& tree) { storage::append_shown_json(json, tree); });
   co_return json_response(200, std::move(json));
 }
 

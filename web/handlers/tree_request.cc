@@ -1,10 +1,9 @@
 #include "web/handlers/tree_request.h"
 
-#include <charconv>
-
 #include <boost/json.hpp>
 #include <fmt/format.h>
 
+#include "common/bytes/read_number.h"
 #include "query/parse/text.h"
 #include "storage/meta/metadata.h"
 #include "storage/meta/objects/json_fields.h"
@@ -36,8 +35,7 @@ std::expected<std::int32_t, Response> tree_id(const Call& call, bool required) {
   if (required && text.empty()) return std::unexpected(missing_parameter(call, "treeid"));
   if (!call.target.has("treeid")) return 0;
   std::int32_t id = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id);
-  if (error == std::errc() && end == text.data() + text.size()) return id;
+  if (read_number(text, id)) return id;
   return std::unexpected(error_response(call, 400, "Unable to parse 'tree' value",
                                         fmt::format("For input string: \"{}\"", text)));
 }

@@ -9,10 +9,10 @@
 // DELETE      204
 // Errors      400 a field that its type requires is missing, another method; 404 no such tree or
 //             rule; 400 an invalid body (500 with --opentsdb-conf)
-#include <charconv>
 
 #include <fmt/format.h>
 
+#include "common/bytes/read_number.h"
 #include "storage/meta/metadata.h"
 #include "web/handlers/handlers.h"
 #include "web/handlers/meta_answers.h"
@@ -38,8 +38,7 @@ std::optional<Response> take_number(const Call& call, std::string_view name, boo
   const std::string_view text = call.target.get(name);
   if (text.empty() && required) return missing_parameter(call, name);
   if (!call.target.has(name)) return std::nullopt;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error == std::errc() && end == text.data() + text.size()) return std::nullopt;
+  if (read_number(text, number)) return std::nullopt;
   return wrong_parameter(call, name, fmt::format("For input string: \"{}\"", text));
 }
 

@@ -4,7 +4,6 @@
 // Answer      200 {"<tsuid>":{"messages":[the steps],"branch":<the root with the branches for the
 //             series>,"meta":<its TSMeta>},..}; branch and meta are null for unknown series
 // Errors      400 no tree or no series named, a rule that does not fit a series; 404 no such tree
-#include <fmt/format.h>
 
 #include "common/json_list.h"
 #include "common/json_string.h"

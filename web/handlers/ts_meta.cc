@@ -12,11 +12,12 @@
 // DELETE      204, even without metadata; the counter stays
 // Errors      400 neither tsuid nor m, or nothing to change; 404 an unknown name in m; 400 an
 //             invalid tsuid in the URI, 404 one of unknown names (500 with --opentsdb-conf)
-#include <charconv>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "common/bytes/read_number.h"
+#include "common/json_list.h"
 #include "storage/meta/metadata.h"
 #include "web/handlers/handlers.h"
 #include "web/handlers/meta_answers.h"
@@ -43,8 +44,7 @@ template <class Number>
 Result<bool> number_of(const Target& target, std::string_view name, Number& number) {
   const std::string_view text = target.get(name);
   if (text.empty()) return false;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) {
+  if (!read_number(text, number)) {
     return fail(Errc::kInvalidArgument, fmt::format("Unable to parse '{}' value", name));
   }
   return true;
@@ -125,12 +125,9 @@ asio::awaitable<Response> get_by_names(Call& call) {
   const Result<std::vector<TsMeta>> metas =
       co_await metadata.ts_metas().find(uids->metric, std::move(uids->pairs), limit);
   if (!metas) co_return error_response(call, metas.error());
-  std::string json = "[";
-  for (const TsMeta& meta : *metas) {
-    if (json.size() > 1) json += ',';
-    storage::append_shown_json(json, meta);
-  }
-  json += ']';
+  std::string json;
+  append_json_list(json, *metas,
+                   [&json](const TsMeta& meta) { storage::append_shown_json(json, meta); });
   co_return json_response(200, std::move(json));
 }
 

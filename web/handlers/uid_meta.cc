@@ -8,7 +8,6 @@
 // DELETE      204, even without metadata
 // Errors      400 uid or type missing; an invalid type or id in the URI (500 with --opentsdb-conf)
 #include <boost/json.hpp>
-#include <fmt/format.h>
 
 #include "storage/meta/metadata.h"
 #include "web/handlers/handlers.h"

@@ -24,7 +24,6 @@ class ByteBudget {
     explicit Share(ByteBudget& budget) : budget_(budget) {}
     ~Share() { give_back(); }
     Share(const Share&) = delete;
-    Share& operator=(const Share&) = delete;
 
     // Returns false and changes nothing if the budget is exhausted.
     [[nodiscard]] bool grow_to(std::size_t bytes) {

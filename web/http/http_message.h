@@ -1,7 +1,6 @@
 // An HTTP request and its answer as handlers see them: text, without sockets or library types.
 #pragma once
 
-#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>

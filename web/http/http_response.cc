@@ -1,6 +1,5 @@
 #include "web/http/http_response.h"
 
-#include <chrono>
 #include <ctime>
 #include <iterator>
 #include <optional>

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 
 #include <fmt/format.h>
 
 #include "common/bytes/ascii.h"
+#include "common/bytes/read_number.h"
 #include "web/http/http_message.h"
 
 namespace halite::web {
@@ -34,8 +34,7 @@ bool names_version(std::string_view segment) {
 Result<int> parse_version(std::string_view segment) {
   const std::string_view digits = segment.substr(1);
   int version = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), version);
-  if (error != std::errc() || end != digits.data() + digits.size()) {
+  if (!read_number(digits, version)) {
     return fail(Errc::kInvalidArgument, "Invalid API version format supplied",
                 fmt::format("API version [{}] cannot be parsed to an integer", digits));
   }

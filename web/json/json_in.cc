@@ -1,10 +1,8 @@
 #include "web/json/json_in.h"
 
-#include <charconv>
-
-#include <fmt/format.h>
 #include <simdjson.h>
 
+#include "common/bytes/read_number.h"
 #include "query/parse/json_text.h"
 
 namespace halite::web {
@@ -121,9 +119,7 @@ Result<LastBody> parse_last_body(std::string_view body) {
   LastBody result;
   result.resolve = fields["resolveNames"] == "true";
   if (const std::string& hours = fields["backScan"]; !hours.empty()) {
-    const auto [end, error] =
-        std::from_chars(hours.data(), hours.data() + hours.size(), result.back_scan);
-    if (error != std::errc() || end != hours.data() + hours.size()) {
+    if (!read_number(hours, result.back_scan)) {
       return std::unexpected(bad_json("backScan must be a whole number, not " + hours));
     }
   }

@@ -1,4 +1,3 @@
-#include <mutex>
 #include <optional>
 #include <shared_mutex>
 #include <utility>

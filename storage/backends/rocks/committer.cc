@@ -3,7 +3,6 @@
 #include <chrono>
 #include <limits>
 #include <map>
-#include <string>
 #include <utility>
 
 #include "common/check.h"

@@ -1,13 +1,13 @@
 #include "storage/backends/rocks/database.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <set>
 #include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
-#include <rocksdb/cache.h>
 #include <rocksdb/convenience.h>
 
 #include "common/log.h"

@@ -5,7 +5,6 @@
 //   Lifetime  Stop all use of db() before you call close().
 #pragma once
 
-#include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>

@@ -1,6 +1,7 @@
 #include "storage/catalog/index/posting_list.h"
 
 #include <algorithm>
+#include <memory>
 
 namespace halite::storage {
 

@@ -1,7 +1,6 @@
 #include "storage/catalog/names/deferred_names.h"
 
 #include <algorithm>
-#include <functional>
 #include <tuple>
 
 #include <boost/unordered/unordered_flat_set.hpp>

@@ -22,7 +22,6 @@ class SharedAssignment::CompletionGuard {
  public:
   explicit CompletionGuard(SharedAssignment& owner) : owner_(owner) {}
   CompletionGuard(const CompletionGuard&) = delete;
-  CompletionGuard& operator=(const CompletionGuard&) = delete;
   ~CompletionGuard() {
     for (auto& [key, flight] : led) owner_.complete(key, *flight);
   }

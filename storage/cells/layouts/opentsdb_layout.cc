@@ -1,6 +1,5 @@
 #include "storage/cells/layouts/opentsdb_layout.h"
 
-#include <algorithm>
 #include <limits>
 
 #include <fmt/format.h>

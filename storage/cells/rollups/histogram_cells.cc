@@ -4,8 +4,6 @@
 #include <map>
 #include <utility>
 
-#include <prometheus/counter.h>
-#include <prometheus/registry.h>
 #include <xxhash.h>
 
 #include "common/metrics.h"

@@ -17,7 +17,6 @@
 #include <memory>
 #include <optional>
 #include <set>
-#include <utility>
 #include <vector>
 
 #include "common/clock.h"

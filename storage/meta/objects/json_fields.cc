@@ -1,6 +1,5 @@
 #include "storage/meta/objects/json_fields.h"
 
-#include <charconv>
 #include <cmath>
 #include <limits>
 
@@ -8,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "common/bytes/ascii.h"
+#include "common/bytes/read_number.h"
 #include "common/java/java_double.h"
 #include "common/java/java_map.h"
 #include "common/json/json_value.h"
@@ -40,8 +40,7 @@ std::optional<std::int64_t> whole(std::string_view text) {
   if (text.empty()) return 0;
   if (text.front() == '+') text.remove_prefix(1);
   std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  if (!read_number(text, value)) return std::nullopt;
   return value;
 }
 
@@ -53,8 +52,7 @@ std::optional<double> real(std::string_view text) {
   if (text == "-Infinity" || text == "-INF") return -std::numeric_limits<double>::infinity();
   if (text.front() == '+') text.remove_prefix(1);
   double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  if (!read_number(text, value)) return std::nullopt;
   return value;
 }
 

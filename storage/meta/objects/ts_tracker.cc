@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <memory>
 #include <utility>
 
 #include <boost/asio/as_tuple.hpp>
@@ -10,7 +11,6 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <prometheus/counter.h>
-#include <prometheus/registry.h>
 
 #include "common/check.h"
 #include "common/gather.h"

@@ -19,7 +19,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -68,7 +67,6 @@ class TsTracker {
   TsTracker(Dependencies dependencies, TrackOptions options);
   ~TsTracker();
   TsTracker(const TsTracker&) = delete;
-  TsTracker& operator=(const TsTracker&) = delete;
 
   void count(std::span<const SeriesId> series);
   void assigned(NameKind kind, std::uint64_t uid);

@@ -1,7 +1,6 @@
 #include "storage/meta/trees/tree.h"
 
 #include <array>
-#include <charconv>
 #include <iterator>
 #include <utility>
 
@@ -10,6 +9,7 @@
 #include <re2/re2.h>
 
 #include "common/bytes/ascii.h"
+#include "common/bytes/read_number.h"
 #include "common/json_string.h"
 #include "storage/meta/objects/json_fields.h"
 #include "storage/meta/objects/text_fields.h"
@@ -181,9 +181,7 @@ Result<TreeEdit> parse_tree_edit(std::string_view text) {
     if (!given) continue;
     const bool yes = to_lower(*given) == "true";
     if (name == "treeid") {
-      const auto [end, error] =
-          std::from_chars(given->data(), given->data() + given->size(), edit.tree.id);
-      if (error != std::errc() || end != given->data() + given->size()) {
+      if (!read_number(*given, edit.tree.id)) {
         return fail(Errc::kInvalidArgument, "Unable to parse 'tree' value");
       }
     } else if (name == "name") {

@@ -39,7 +39,6 @@ class TreeBuilder {
   explicit TreeBuilder(Tree tree);
   ~TreeBuilder();
   TreeBuilder(const TreeBuilder&) = delete;
-  TreeBuilder& operator=(const TreeBuilder&) = delete;
 
   [[nodiscard]] const Tree& tree() const { return tree_; }
 

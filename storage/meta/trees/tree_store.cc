@@ -1,7 +1,5 @@
 #include "storage/meta/trees/tree_store.h"
 
-#include <array>
-#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>

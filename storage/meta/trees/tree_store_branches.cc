@@ -1,5 +1,4 @@
 // The branches of trees, their leaves, and the series without a place.
-#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>

@@ -1,7 +1,6 @@
 #include "storage/tools/backup/repository.h"
 
 #include <cstddef>
-#include <memory>
 #include <utility>
 
 #include <fmt/format.h>

@@ -13,7 +13,6 @@
 #include "storage/catalog/table_settings.h"
 #include "storage/cells/layouts/tsuid.h"
 #include "storage/tsdb/core/engine_cell.h"
-#include "storage/tsdb/core/retention.h"
 
 namespace halite::storage::check {
 namespace {

@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <memory>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 #include <prometheus/registry.h>

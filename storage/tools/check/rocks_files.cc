@@ -1,8 +1,5 @@
 #include "storage/tools/check/rocks_files.h"
 
-#include <utility>
-
-#include <fmt/format.h>
 #include <rocksdb/db.h>
 
 #include "storage/backends/rocks/files/info_log.h"

@@ -58,7 +58,6 @@ class Scrub {
   Scrub(Dependencies dependencies, ScrubOptions options);
   ~Scrub();  // stops a running pass
   Scrub(const Scrub&) = delete;
-  Scrub& operator=(const Scrub&) = delete;
 
   // Begins a pass now, at the configured rate. kConflict: a pass is running.
   Result<void> begin();

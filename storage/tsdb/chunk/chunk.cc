@@ -1,7 +1,6 @@
 #include "storage/tsdb/chunk/chunk.h"
 
 #include <algorithm>
-#include <bit>
 #include <string>
 #include <vector>
 

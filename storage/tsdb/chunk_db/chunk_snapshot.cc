@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include "storage/tsdb/chunk_db/tables/chunk_key.h"
-
 namespace halite::storage::engine {
 namespace {
 

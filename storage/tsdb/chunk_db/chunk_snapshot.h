@@ -33,7 +33,6 @@ class Snapshot {
   Snapshot(rocksdb::DB& db, Families families, bool keeps_cursors);
   ~Snapshot();
   Snapshot(const Snapshot&) = delete;
-  Snapshot& operator=(const Snapshot&) = delete;
 
   [[nodiscard]] const rocksdb::Snapshot* id() const { return snapshot_; }
 
@@ -91,7 +90,6 @@ class ShardView {
   ShardView(std::shared_ptr<Snapshot> snapshot, std::uint32_t shard, ReadSource from);
   ~ShardView();
   ShardView(const ShardView&) = delete;
-  ShardView& operator=(const ShardView&) = delete;
 
   [[nodiscard]] const FlushMark& mark() const { return snapshot_->mark; }
   // Empty if all data of the slot in this period is sealed and has summaries.

@@ -42,7 +42,6 @@ class ChunkTables {
   static Result<std::unique_ptr<ChunkTables>> open(const ChunkDbOptions& options);
   ~ChunkTables();
   ChunkTables(const ChunkTables&) = delete;
-  ChunkTables& operator=(const ChunkTables&) = delete;
   Result<void> close();  // after all cursors and snapshots are destroyed
 
   [[nodiscard]] const ChunkDbOptions& options() const { return options_; }

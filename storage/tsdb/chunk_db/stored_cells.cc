@@ -1,7 +1,6 @@
 #include "storage/tsdb/chunk_db/stored_cells.h"
 
 #include <algorithm>
-#include <functional>
 #include <map>
 #include <span>
 #include <utility>

@@ -1,5 +1,6 @@
 #include "storage/tsdb/core/lost_names_check.h"
 
+#include <cstdint>
 #include <optional>
 #include <utility>
 

@@ -5,7 +5,6 @@
 //   Threads  one at a time; blocks.
 #pragma once
 
-#include <cstdint>
 #include <memory>
 #include <string>
 

@@ -22,7 +22,6 @@ class PendingDeletes {
    public:
     ~Pending();
     Pending(const Pending&) = delete;
-    Pending& operator=(const Pending&) = delete;
     [[nodiscard]] std::uint64_t number() const { return number_; }
 
    private:

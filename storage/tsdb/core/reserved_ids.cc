@@ -1,8 +1,5 @@
 #include "storage/tsdb/core/reserved_ids.h"
 
-#include <optional>
-#include <utility>
-
 #include <fmt/format.h>
 
 #include "storage/tsdb/core/engine_cell.h"

@@ -3,7 +3,6 @@
 #include <limits>
 #include <mutex>
 #include <optional>
-#include <utility>
 
 #include <boost/json.hpp>
 #include <fmt/format.h>

@@ -8,7 +8,6 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -24,7 +23,6 @@ class Head {
   Head(std::uint64_t number, std::uint32_t shards, SeriesId series_max);
   ~Head();
   Head(const Head&) = delete;
-  Head& operator=(const Head&) = delete;
 
   // Heads are numbered in ascending order. Points of the greater number win.
   [[nodiscard]] std::uint64_t number() const { return number_; }

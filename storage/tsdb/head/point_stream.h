@@ -18,7 +18,6 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 
 #include "common/bytes/little_endian.h"
 #include "common/bytes/varint.h"

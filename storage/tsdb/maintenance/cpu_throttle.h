@@ -25,7 +25,6 @@ class CpuThrottle {
     explicit Excluded(CpuThrottle& share) : share_(share), begin_(thread_cpu()) {}
     ~Excluded() { share_.cpu_before_ += thread_cpu() - begin_; }
     Excluded(const Excluded&) = delete;
-    Excluded& operator=(const Excluded&) = delete;
 
    private:
     CpuThrottle& share_;

@@ -1,11 +1,9 @@
 #include "storage/tsdb/maintenance/expiry.h"
 
 #include <algorithm>
-#include <vector>
 
 #include "common/log.h"
 #include "common/metrics.h"
-#include "storage/tsdb/chunk_db/slot_reader.h"
 #include "storage/tsdb/chunk_db/tables/chunk_state.h"
 #include "storage/tsdb/maintenance/all_times.h"
 

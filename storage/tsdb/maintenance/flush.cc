@@ -4,7 +4,6 @@
 #include <map>
 #include <span>
 #include <utility>
-#include <vector>
 
 #include "storage/tsdb/chunk/chunk.h"
 #include "storage/tsdb/maintenance/all_times.h"

@@ -1,7 +1,6 @@
 #include "storage/tsdb/maintenance/late_sealing.h"
 
 #include <utility>
-#include <vector>
 
 #include "storage/tsdb/chunk_db/stored_cells.h"
 #include "storage/tsdb/maintenance/all_times.h"

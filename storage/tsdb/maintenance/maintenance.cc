@@ -1,12 +1,9 @@
 #include "storage/tsdb/maintenance/maintenance.h"
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 #include <malloc.h>
-#include <prometheus/counter.h>
-#include <prometheus/gauge.h>
 
 #include "common/log.h"
 #include "common/metrics.h"

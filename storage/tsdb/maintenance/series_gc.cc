@@ -1,9 +1,7 @@
 #include "storage/tsdb/maintenance/series_gc.h"
 
 #include <algorithm>
-#include <functional>
 #include <map>
-#include <memory>
 #include <set>
 #include <utility>
 

@@ -1,7 +1,6 @@
 #include "storage/tsdb/recovery/open_chunks.h"
 
 #include <cstddef>
-#include <optional>
 #include <string>
 #include <utility>
 

@@ -4,7 +4,6 @@
 #include <future>
 #include <iterator>
 #include <utility>
-#include <vector>
 
 #include <boost/asio/post.hpp>
 

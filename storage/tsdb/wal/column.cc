@@ -1,6 +1,7 @@
 #include "storage/tsdb/wal/column.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <limits>
 
 #include "common/bytes/little_endian.h"

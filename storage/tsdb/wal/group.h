@@ -3,7 +3,6 @@
 
 #include <chrono>
 #include <cstdint>
-#include <memory>
 
 #include "common/bytes/bytes.h"
 #include "common/threads/completion.h"

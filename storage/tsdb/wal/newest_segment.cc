@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "common/bytes/bytes.h"
 #include "common/bytes/crc32c.h"
 #include "common/log.h"
 #include "storage/tsdb/wal/format.h"

@@ -1,7 +1,6 @@
 #include "storage/tsdb/wal/segment_scan.h"
 
 #include <algorithm>
-#include <optional>
 
 namespace halite::storage::log_format {
 

@@ -5,8 +5,6 @@
 #include <set>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "common/gather.h"
 #include "storage/backends/hbase/client/admin_call.h"
 #include "storage/backends/hbase/messages/table_message.h"

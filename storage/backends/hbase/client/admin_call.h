@@ -2,8 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
-#include <string>
 
 #include "common/threads/task.h"
 #include "storage/backends/hbase/client/client_context.h"

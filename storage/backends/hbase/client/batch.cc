@@ -6,7 +6,6 @@
 #include <numeric>
 #include <utility>
 
-#include <fmt/format.h>
 #include <prometheus/gauge.h>
 
 #include "common/gather.h"
@@ -270,7 +269,6 @@ class OperationSlot {
     gauge_.Increment(bytes_);
   }
   OperationSlot(const OperationSlot&) = delete;
-  OperationSlot& operator=(const OperationSlot&) = delete;
   ~OperationSlot() { gauge_.Decrement(bytes_); }
 
  private:

@@ -3,6 +3,7 @@
 #include <chrono>
 
 #include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <boost/asio/strand.hpp>
 
 namespace halite::storage::hbase {

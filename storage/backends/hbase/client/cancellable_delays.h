@@ -8,7 +8,6 @@
 #include <set>
 
 #include <boost/asio/any_io_executor.hpp>
-#include <boost/asio/steady_timer.hpp>
 
 #include "common/threads/completion.h"
 #include "common/threads/task.h"

@@ -42,7 +42,6 @@ class Client {
          prometheus::Registry& registry);
   ~Client();
   Client(const Client&) = delete;
-  Client& operator=(const Client&) = delete;
 
   // Each row is atomic, the batch is not; an error may leave some rows written. After a lost
   // answer, rows are written again, which is harmless for cells with a time.

@@ -9,7 +9,6 @@
 #include <memory>
 #include <mutex>
 #include <random>
-#include <string>
 #include <vector>
 
 #include <boost/asio/any_io_executor.hpp>

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "common/threads/task.h"
 #include "storage/backends/hbase/client/client_context.h"

@@ -5,8 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
-
 #include "storage/backends/hbase/client/batch.h"
 #include "storage/backends/hbase/messages/mutation_message.h"
 #include "storage/backends/hbase/proto/client.pb.h"

@@ -179,7 +179,6 @@ class FetchingScanner final : public Scanner {
       : exchange_(
             std::make_shared<Exchange>(std::move(context), std::move(table), std::move(request))) {}
   FetchingScanner(const FetchingScanner&) = delete;
-  FetchingScanner& operator=(const FetchingScanner&) = delete;
   ~FetchingScanner() override {
     if (begun_) exchange_->abandon();
   }

@@ -33,7 +33,6 @@ class RegionLocator::Leader {
   Leader(RegionLocator& locator, std::string table, std::shared_ptr<Lookup> lookup)
       : locator_(locator), table_(std::move(table)), lookup_(std::move(lookup)) {}
   Leader(const Leader&) = delete;
-  Leader& operator=(const Leader&) = delete;
   ~Leader() {
     {
       const std::lock_guard lock(locator_.mutex_);

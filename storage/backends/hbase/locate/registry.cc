@@ -1,5 +1,7 @@
 #include "storage/backends/hbase/locate/registry.h"
 
+#include <atomic>
+#include <cstddef>
 #include <utility>
 
 #include <boost/asio/co_spawn.hpp>

@@ -6,8 +6,6 @@
 //   Errors   Remedy::kWait: no server answers, or HBase itself does not know yet.
 #pragma once
 
-#include <atomic>
-#include <cstddef>
 #include <memory>
 
 #include <boost/asio/any_io_executor.hpp>

@@ -19,7 +19,6 @@ class TaskTracker {
    public:
     explicit Token(Completion ended) : ended_(std::move(ended)) {}
     Token(const Token&) = delete;
-    Token& operator=(const Token&) = delete;
     ~Token() { ended_.finish({}); }
 
    private:

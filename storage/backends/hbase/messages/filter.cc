@@ -1,6 +1,7 @@
 #include "storage/backends/hbase/messages/filter.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <string_view>
 #include <utility>
 

@@ -1,7 +1,6 @@
 // Filters that a region server applies during a scan, as plain data.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 

@@ -3,9 +3,6 @@
 #include <utility>
 #include <vector>
 
-#include <prometheus/counter.h>
-#include <prometheus/registry.h>
-
 #include "common/log.h"
 #include "common/metrics.h"
 #include "common/units.h"

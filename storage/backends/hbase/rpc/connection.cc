@@ -1,7 +1,6 @@
 #include "storage/backends/hbase/rpc/connection.h"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <utility>
 
@@ -44,7 +43,6 @@ class Connection::Running {
  public:
   explicit Running(Completion ended) : ended_(std::move(ended)) {}
   Running(const Running&) = delete;
-  Running& operator=(const Running&) = delete;
   ~Running() { ended_.finish({}); }
 
  private:

@@ -1,7 +1,6 @@
 #include "storage/backends/hbase/rpc/transport.h"
 
 #include <string>
-#include <utility>
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/connect.hpp>

@@ -3,11 +3,10 @@
 #include <chrono>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include <boost/asio/steady_timer.hpp>
 #include <fmt/format.h>
-
-#include "common/bytes/bytes.h"
 
 namespace halite::storage::hbase {
 

@@ -3,7 +3,6 @@
 
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "common/bytes/bytes.h"
 #include "common/threads/task.h"

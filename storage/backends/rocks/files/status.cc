@@ -2,8 +2,6 @@
 
 #include <cstddef>
 #include <string>
-#include <string_view>
-#include <utility>
 
 #include <fmt/format.h>
 

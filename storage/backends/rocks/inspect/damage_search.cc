@@ -1,6 +1,7 @@
 #include "storage/backends/rocks/inspect/damage_search.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <utility>
 
 namespace halite::storage::rocks {

@@ -3,7 +3,6 @@
 //   Threads  A pure function, except for the effects of can_read().
 #pragma once
 
-#include <cstddef>
 #include <functional>
 
 #include "common/bytes/bytes.h"

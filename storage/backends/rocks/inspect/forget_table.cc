@@ -3,7 +3,6 @@
 #include <charconv>
 #include <cstdint>
 #include <memory>
-#include <vector>
 
 #include <fmt/format.h>
 #include <rocksdb/ldb_tool.h>

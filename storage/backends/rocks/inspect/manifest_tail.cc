@@ -1,13 +1,10 @@
 #include "storage/backends/rocks/inspect/manifest_tail.h"
 
 #include <memory>
-#include <optional>
 #include <string_view>
-#include <utility>
 
 #include <fmt/format.h>
 
-#include "common/bytes/bytes.h"
 #include "common/log.h"
 #include "storage/backends/rocks/inspect/wal_check.h"
 

@@ -3,12 +3,10 @@
 #include <algorithm>
 #include <charconv>
 #include <string_view>
-#include <utility>
 
 #include <fmt/format.h>
 #include <rocksdb/version.h>
 
-#include "common/bytes/bytes.h"
 #include "common/bytes/crc32c.h"
 #include "common/bytes/little_endian.h"
 #include "common/log.h"

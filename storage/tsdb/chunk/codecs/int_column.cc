@@ -1,7 +1,6 @@
 #include "storage/tsdb/chunk/codecs/int_column.h"
 
 #include <algorithm>
-#include <cstring>
 #include <numeric>
 
 #include <zstd.h>

@@ -1,6 +1,5 @@
 #include "storage/tsdb/chunk/codecs/int_plan.h"
 
-#include <algorithm>
 #include <array>
 #include <vector>
 

@@ -7,7 +7,6 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 
 #include "common/bytes/bytes.h"
 #include "common/bytes/little_endian.h"

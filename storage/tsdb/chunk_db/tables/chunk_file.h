@@ -59,7 +59,6 @@ class SstFile final : public ChunkFile {
         env_(*options.env) {}
   ~SstFile() override;
   SstFile(const SstFile&) = delete;
-  SstFile& operator=(const SstFile&) = delete;
 
   [[nodiscard]] FilePurpose purpose() const { return purpose_; }
   [[nodiscard]] std::vector<LateCell>& late() { return late_; }

@@ -5,8 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "storage/tsdb/chunk_db/tables/chunk_key.h"
-
 namespace halite::storage::engine {
 namespace {
 

@@ -4,7 +4,6 @@
 //   Errors   kUnavailable with RocksDB's text; kCorruption if the next cell cannot be read.
 #pragma once
 
-#include <cstdint>
 #include <memory>
 
 #include <rocksdb/db.h>
@@ -27,7 +26,6 @@ class Cursor {
   Cursor(rocksdb::DB& db, CursorFamilies cursor_families, const rocksdb::Snapshot* snapshot,
          Bytes begin, Bytes end, ReadSource from);
   Cursor(const Cursor&) = delete;  // RocksDB points into it
-  Cursor& operator=(const Cursor&) = delete;
 
   // Moves to the first key not below `key`.
   void seek(BytesView key);
