@@ -210,7 +210,6 @@ Result<SeriesId> SeriesTable::append(Metric& metric, const TagSet& tags, std::ui
   const std::lock_guard grow(grow_mutex_);
   TRY_VOID(check_room(1, kOwnBytes));
   const SeriesId id = free_id();
-  // Ids of removed series are free only when no reader has them.
   if (id >= limits_.series) return std::unexpected(check_room(limits_.series + 1, 0).error());
   put(metric, tags, shard, id);
   return id;
