@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/run_task.h"
+#include "tests/support/sanitized.h"
 #include "tests/unit/storage/tsdb/engine_world.h"
 #include "tests/unit/storage/tsdb/instants.h"
 
@@ -77,7 +78,7 @@ TEST_F(RecoveryTest, MayBeCutShortAtEveryChangeOfTheDisk) {
   world_.options.head_bytes_max = 1;  // a flush after every record: cut between two as well
   std::uint64_t changes = 0;
   std::string error;
-  for (; changes < kCutsMax; changes += 1 + changes / 8) {
+  for (; changes < kCutsMax; changes += 1 + changes / test::step(8, 2)) {
     world_.files->cut_power_after(changes);
     const Result<void> opened = world_.open();
     world_.crash();

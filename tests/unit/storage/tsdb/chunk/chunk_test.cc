@@ -66,6 +66,8 @@ TEST(Chunk, APartIsWhatTheWholeHasThere) {
   for (const Shape& shape : all_shapes()) {
     for (const Beat beat : kBeats) {
       for (const std::size_t count : {1, 5, 130, 2049, 2050, 2051, 2880, 2881, 2882, 4097, 9000}) {
+        // A sanitized build decodes every fourth by chance: it is much slower.
+        if (test::kSanitized && random() % 4 != 0) continue;
         const Points points = make_points(shape, beat, count, random);
         const Bytes bytes = encoded(points, Level::kSealed);
         ASSERT_EQ(decoded(bytes), points);
