@@ -87,7 +87,7 @@ Result<void> Recovery::record(BytesView payload) {
 Result<void> Recovery::check_names(const ReplayReport& report) const {
   const std::uint64_t unnamed = replay_->unnamed_points();
   if (unnamed == 0) return {};
-  if (report.damages.empty()) {
+  if (report.damages.empty() && !report.end_lost) {
     return fail(Errc::kCorruption, "the log holds points of an unnamed series");
   }
   log::error("{} points of the log are lost because the records with their series names are lost",
