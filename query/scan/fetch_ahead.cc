@@ -9,11 +9,16 @@ namespace halite::query {
 
 Task<void> Fetch::look_ahead(std::vector<LookAhead> awaited, TimestampMs from) {
   if (awaited.empty()) co_return Result<void>{};
-  storage::SeriesQuery query;
-  for (const LookAhead& one : awaited) query.tsuids.push_back(one.series->tsuid);
-  auto selecting =
-      store_.select(std::move(query), {.budget = shared_budget_, .counters = shared_budget_});
-  CO_TRY(const std::shared_ptr<const storage::Selection> selection, co_await std::move(selecting));
+  std::shared_ptr<const storage::Selection> selection = selection_;
+  std::size_t known = 0;
+  for (const auto& shard : shards_) known += shard->states.size();
+  if (awaited.size() < known / 2) {  // otherwise the scan of all is cheaper than a new selection
+    storage::SeriesQuery query;
+    for (const LookAhead& one : awaited) query.tsuids.push_back(one.series->tsuid);
+    auto selecting =
+        store_.select(std::move(query), {.budget = shared_budget_, .counters = shared_budget_});
+    CO_TRY(selection, co_await std::move(selecting));
+  }
   std::vector<std::vector<LookAhead>> by_shard(shards_.size());
   for (const LookAhead& one : awaited) {
     // Rollups may have a single shard.
