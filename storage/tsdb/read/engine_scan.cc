@@ -1,10 +1,10 @@
 #include "storage/tsdb/read/engine_scan.h"
 
 #include <algorithm>
-#include <map>
 #include <optional>
 #include <utility>
 
+#include <boost/unordered/unordered_flat_map.hpp>
 #include <fmt/format.h>
 
 #include "common/threads/memory_reservation.h"
@@ -71,14 +71,17 @@ class EngineScan::Reader {
  private:
   struct Wanted {
     SeriesId id = 0;
-    Bytes key;  // chunk_key.h: series_key()
+    Bytes key;  // chunk_key.h: series_key(); empty if all points are in heads
   };
-  using HeadRuns = std::map<SeriesId, std::vector<chunk::FlushedRun>>;
+  using HeadRuns = boost::unordered_flat_map<SeriesId, std::vector<chunk::FlushedRun>>;
 
   Result<void> start();
   Result<void> begin_group();
   Result<void> read_some();
   [[nodiscard]] std::vector<std::int64_t> slots_of_group() const;
+  [[nodiscard]] bool may_be_stored(const Wanted& series, std::int64_t period) const {
+    return !series.key.empty() && std::ranges::binary_search(periods_, period);
+  }
   Result<void> take_heads();
   struct HeadCopies {
     std::uint64_t flush_number = 0;
@@ -103,7 +106,7 @@ class EngineScan::Reader {
   bool started_ = false;
   std::vector<std::shared_ptr<Head>> heads_;  // with points that are not in the visible chunks
   std::unique_ptr<SlotReader> stored_;
-  std::vector<std::int64_t> periods_;
+  std::vector<std::int64_t> periods_;  // with chunks, ascending
   std::optional<ActiveFilter> alive_;
   std::vector<Wanted> wanted_;  // in key order
   bool totals_wished_ = false;
@@ -138,10 +141,17 @@ Result<void> EngineScan::Reader::start() {
   const RowSelection::Known known = selection_->known();
   TRY(alive_, ActiveFilter::make(*context_, *selection_,
                                  {.shard = shard_, .periods = periods_, .heads = heads_}));
+  bool any_key = false;
   for (const SeriesId id : alive_->alive(known->of_shard(shard_))) {
-    wanted_.push_back({.id = id, .key = series_key(layout_.widths(), table.at(id).tsuid.bytes())});
+    Wanted& series = wanted_.emplace_back(Wanted{.id = id, .key = {}});
+    const auto may_be_stored = [this, id](std::int64_t period) {
+      return alive_->may_be_stored(period, id);
+    };
+    if (std::ranges::none_of(periods_, may_be_stored)) continue;  // all points are in heads
+    series.key = series_key(layout_.widths(), table.at(id).tsuid.bytes());
+    any_key = true;
   }
-  std::ranges::sort(wanted_, {}, &Wanted::key);
+  if (any_key) std::ranges::sort(wanted_, {}, &Wanted::key);
   return {};
 }
 
@@ -271,6 +281,7 @@ Result<void> EngineScan::Reader::read_slot(std::int64_t period, const Wanted& se
 // False: all points must be decoded.
 Result<bool> EngineScan::Reader::read_totals(std::int64_t period, const Wanted& series,
                                              TimeRange range) {
+  if (!may_be_stored(series, period)) return false;
   const TimestampMs slot_begin = period * layout_.options().span_ms;
   choice_.begin(range);
   TRY(const UnsealedRange unsealed, stored_->unsealed(period, series.key));
@@ -317,7 +328,10 @@ Result<void> EngineScan::Reader::add_pieces(std::int64_t period, const Wanted& s
 
 Result<chunk::Points> EngineScan::Reader::points_of(std::int64_t period, const Wanted& series,
                                                     TimeRange range) {
-  TRY(StoredSeries stored, stored_->read(period, series.key, range, &blocks_held_));
+  StoredSeries stored;
+  if (may_be_stored(series, period)) {
+    TRY(stored, stored_->read(period, series.key, range, &blocks_held_));
+  }
   work_.chunks_decoded += stored.chunks_decoded;
   work_.chunks_skipped += stored.chunks_skipped;
   const auto recent = head_runs_.find(series.id);
