@@ -74,8 +74,8 @@ class VictoriaMetrics(Server):
         query = urllib.parse.urlencode({
             "query": f'sum(count_over_time({{__name__="{METRIC}"}}[60s] offset -59999ms))', "nocache": 1,
             "start": START_S, "end": START_S + ROUNDS * STEP_S, "step": "60s"})
-        [answer] = json.loads(self.get(f"/api/v1/query_range?{query}"))["data"]["result"]
-        return round(sum(float(value) for _, value in answer["values"]))
+        answers = json.loads(self.get(f"/api/v1/query_range?{query}"))["data"]["result"]
+        return round(sum(float(value) for answer in answers for _, value in answer["values"]))
 
     def settle_on_disk(self):
         self.get("/internal/force_flush")
