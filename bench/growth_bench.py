@@ -116,7 +116,7 @@ def measure(kind, binary, loader, series):
             started = time.monotonic()
             server = kind(binary, scratch + "/data")
             start_s = time.monotonic() - started
-            # VictoriaMetrics loses what it had only in memory: what is missing is not counted back.
+            # VictoriaMetrics loses the points that it had only in memory: the table shows their share.
             stored = server.sum_of_counts()
             if kind is Halite:
                 expect("points stored after kill -9", stored, points_of_metric)

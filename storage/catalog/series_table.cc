@@ -1,3 +1,5 @@
+// Over 400 lines because all changes of the table share its locks and its count of memory.
+
 #include "storage/catalog/series_table.h"
 
 #include <algorithm>
@@ -29,12 +31,13 @@ std::size_t series_bytes(std::size_t tags, std::size_t tsuid_bytes, bool own_tag
   return kOwnBytes + (own_tag_set ? tag_set_bytes(tags, tsuid_bytes) : 0);
 }
 
+std::unexpected<Error> SeriesTable::full() const {
+  return fail(Errc::kTooLarge,
+              fmt::format("too many series: the limit is {} (storage.series_max)", limits_.series));
+}
+
 Result<void> SeriesTable::check_room(std::size_t series, std::size_t bytes) const {
-  if (series > limits_.series - size()) {
-    return fail(
-        Errc::kTooLarge,
-        fmt::format("too many series: the limit is {} (storage.series_max)", limits_.series));
-  }
+  if (series > limits_.series - size()) return full();
   const std::size_t taken = bytes_;
   if (bytes > limits_.bytes - std::min(taken, limits_.bytes)) {
     return fail(
@@ -128,10 +131,11 @@ Result<void> SeriesTable::restore(std::vector<Restored> series) {
   const std::shared_lock shape(shape_mutex_);
   boost::unordered_flat_map<std::uint64_t, std::vector<const Restored*>> by_metric;
   for (Restored& one : series) {
-    if (one.id >= limits_.series) return check_room(std::size_t{limits_.series} + 1, 0);
+    if (one.id >= limits_.series) return full();
     by_metric[one.series.metric_uid].push_back(&one);
     if (one.tags != nullptr) continue;
-    TRY(one.tags, add_tags(one.series));
+    TRY(const TagIndex::Added added, add_tags(one.series));
+    one.tags = added.set;
   }
   for (const auto& [uid, of_metric] : by_metric) {
     Metric& metric = metric_of(of_metric.front()->series);
@@ -160,12 +164,13 @@ void SeriesTable::end_restore() {
 }
 
 // The tags of a series that may be new, in the index.
-Result<const TagSet*> SeriesTable::add_tags(const NewSeries& series) {
+Result<TagIndex::Added> SeriesTable::add_tags(const NewSeries& series) {
   const BytesView tag_bytes = BytesView(series.tsuid).substr(widths_.metric);
   const std::size_t set_bytes = tag_set_bytes(series.tags.size(), series.tsuid.size());
   const Result<void> room = check_room(1, kOwnBytes + set_bytes);
   if (series.tags.empty() || !room) {
-    if (const TagSet* const known = tags_.find(tag_bytes)) return known;
+    const TagSet* const known = tags_.find(tag_bytes);
+    if (known != nullptr) return TagIndex::Added{.set = known, .made = false};
   }
   if (series.tags.empty() && !tag_bytes.empty()) {
     return fail(Errc::kConflict, "the tags of this series were just removed");
@@ -173,20 +178,23 @@ Result<const TagSet*> SeriesTable::add_tags(const NewSeries& series) {
   TRY_VOID(room);
   const TagIndex::Added added = tags_.add(tag_bytes, series.tags);
   if (added.made) bytes_ += set_bytes;
-  return added.set;
+  return added;
 }
 
 Result<SeriesId> SeriesTable::add_locked(const NewSeries& series) {
   Metric& metric = metric_of(series);
-  TRY(const TagSet* const tags, add_tags(series));
-  if (const auto known = find_in(metric, tags->id())) {
-    unmark_candidate(known->id);
-    return known->id;
+  TRY(const TagIndex::Added added, add_tags(series));
+  const TagSet& tags = *added.set;
+  if (!added.made) {
+    if (const auto known = find_in(metric, tags.id())) {
+      unmark_candidate(known->id);
+      return known->id;
+    }
   }
   const std::lock_guard lock(metric.mutex);
-  const auto known = metric.positions.find(tags->id());
+  const auto known = metric.positions.find(tags.id());
   if (known != metric.positions.end()) return metric.members[known->second].id;
-  return append(metric, *tags, series.shard);
+  return append(metric, tags, series.shard);
 }
 
 SeriesId SeriesTable::free_id() {
@@ -210,7 +218,7 @@ Result<SeriesId> SeriesTable::append(Metric& metric, const TagSet& tags, std::ui
   const std::lock_guard grow(grow_mutex_);
   TRY_VOID(check_room(1, kOwnBytes));
   const SeriesId id = free_id();
-  if (id >= limits_.series) return std::unexpected(check_room(limits_.series + 1, 0).error());
+  if (id >= limits_.series) return full();
   put(metric, tags, shard, id);
   return id;
 }

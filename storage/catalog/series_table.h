@@ -184,8 +184,9 @@ class SeriesTable {
   Metric& metric_of(const NewSeries& series);
   static std::optional<Member> find_in(const Metric& metric, TagSetId tags);
   Result<SeriesId> add_locked(const NewSeries& series);
-  [[nodiscard]] Result<const TagSet*> add_tags(const NewSeries& series);
-  [[nodiscard]] SeriesId free_id();  // needs grow_mutex_
+  [[nodiscard]] Result<TagIndex::Added> add_tags(const NewSeries& series);
+  [[nodiscard]] std::unexpected<Error> full() const;  // the limit of series is reached
+  [[nodiscard]] SeriesId free_id();                   // needs grow_mutex_
   Result<SeriesId> append(Metric& metric, const TagSet& tags, std::uint32_t shard);
   // Needs grow_mutex_ and the metric's mutex.
   void put(Metric& metric, const TagSet& tags, std::uint32_t shard, SeriesId id);

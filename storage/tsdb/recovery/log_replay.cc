@@ -17,8 +17,8 @@ namespace halite::storage::engine {
 namespace {
 
 constexpr std::size_t kWaitingBytesMax = 32 << 20;  // records that no thread has read yet
-constexpr std::size_t kAhead =
-    8;  // points between the prefetch of a series and its use; twice for positions
+// Points between the prefetch of a series and its use, and before that of its position.
+constexpr std::size_t kAhead = 8;
 
 std::unexpected<Error> damaged(const char* what) {
   return fail(Errc::kCorruption, std::string("the log holds ") + what);
@@ -226,7 +226,7 @@ class LogReplay::Worker final : public log_records::SectionVisitor {
   std::size_t waiting_bytes_ = 0;  // guarded by mutex_
   bool is_reading_ = false;        // guarded by mutex_
   bool stopping_ = false;          // guarded by mutex_
-  Result<void> first_error_;       // the first error; guarded by mutex_
+  Result<void> first_error_;       // guarded by mutex_
   std::thread thread_;             // last: it uses the members above
 };
 

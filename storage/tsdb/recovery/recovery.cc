@@ -40,7 +40,7 @@ std::vector<LoggedSeries> logged_series(const LogReplay& replay, std::uint32_t s
 
 Recovery::Recovery(const EngineOptions& options, RecoveryDependencies dependencies)
     : series_limits_{.series = options.series_max, .bytes = options.series_bytes_max},
-      head_bytes_max_(options.head_bytes_max / 4 * 3),
+      flush_bytes_(options.head_bytes_max / 4 * 3),
       log_options_(log_options(options, dependencies.chunks.states.mark().log_position)),
       dependencies_(std::move(dependencies)),
       begin_(dependencies_.chunks.states.mark().log_position),
@@ -74,7 +74,7 @@ Result<std::unique_ptr<Log>> Recovery::read_log() {
 
 Result<void> Recovery::record(BytesView payload) {
   TRY_VOID(replay_->add(payload));
-  if (replay_->bytes() < head_bytes_max_) return {};
+  if (replay_->bytes() < flush_bytes_) return {};
   TRY_VOID(replay_->wait());
   // The log defines each id once for each head, and this head may continue. So after a crash the
   // replay must begin at the same record again.
@@ -99,7 +99,7 @@ bool Recovery::may_restore(const ReplayReport& report) const {
   if (replay_->head()->points() == 0) return false;
   // The position in the chunks must pass lost and skipped records.
   if (!report.damages.empty() || report.end_lost || log_options_.flushed_unknown) return false;
-  return replay_->is_consistent() && replay_->head()->bytes() < head_bytes_max_ && series_fit();
+  return replay_->is_consistent() && replay_->head()->bytes() < flush_bytes_ && series_fit();
 }
 
 // Whether the series table has room for all series, as it counts their memory.

@@ -45,8 +45,9 @@ class Recovery {
  public:
   Recovery(const EngineOptions& options, RecoveryDependencies dependencies);
 
-  // Opens the log of options.log and reads its records. Flushes whenever the head exceeds
-  // head_bytes_max, and at the end if the head cannot be kept. Logs its progress.
+  // Opens the log of options.log and reads its records. Flushes whenever the head exceeds three
+  // quarters of options.head_bytes_max, and at the end if the engine cannot continue with the head.
+  // Logs its progress.
   [[nodiscard]] Result<std::unique_ptr<Log>> read_log();
 
   // Whether there are points that are not in chunks.
@@ -70,7 +71,7 @@ class Recovery {
   [[nodiscard]] Result<void> flush_upto(Sequence position);
 
   const SeriesLimits series_limits_;
-  const std::size_t head_bytes_max_;
+  const std::size_t flush_bytes_;  // of a head; above, senders would soon wait
   const LogOptions log_options_;
   const RecoveryDependencies dependencies_;
   const Sequence begin_;  // before the first record to read
