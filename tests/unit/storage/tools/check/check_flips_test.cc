@@ -5,6 +5,7 @@
 #include <random>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
@@ -60,6 +61,16 @@ std::vector<Span> of_records(const Bytes& bytes) {
   return spans;
 }
 
+// RocksDB excludes the eight bytes of this property from their block's checksum, and goes by the
+// number in its manifest.
+std::vector<Span> of_table(const Bytes& bytes) {
+  constexpr std::string_view kUnchecked = "external_sst_file.global_seqno";
+  const std::size_t at = bytes.find(kUnchecked);
+  if (at == Bytes::npos) return {{0, bytes.size()}};
+  const std::size_t value = at + kUnchecked.size();
+  return {{0, value}, {value + sizeof(std::uint64_t), bytes.size()}};
+}
+
 std::set<std::string> live_tables(Damaged& data) {
   std::set<std::string> paths;
   engine::ChunkDbOptions chunks;
@@ -90,7 +101,9 @@ std::vector<std::pair<std::string, Span>> places(Damaged& data) {
       if (data.world.files->kind(path).value() != FileKind::kFile) continue;
       const Bytes bytes = read_whole(*data.world.files, path, 1 << 28).value();
       std::vector<Span> spans;
-      if (live.contains(path) || name == "CURRENT" || name == "newest") {
+      if (live.contains(path)) {
+        spans = of_table(bytes);
+      } else if (name == "CURRENT" || name == "newest") {
         spans = {{0, bytes.size()}};
       } else if (name.starts_with("MANIFEST-") || (name.ends_with(".log") && dir != kLog)) {
         spans = of_records(bytes);
