@@ -1,12 +1,12 @@
 // Sends points by telnet as fast as a server takes them: what scripts load servers with, since a
 // million series are too many for Python.
 //
-//   point_load PORT SERIES BEGIN STEPS STEP CONNECTIONS [POINTS_A_SECOND]
+//   point_load PORT SERIES BEGIN STEPS STEP CONNECTIONS [POINTS_A_SECOND [FIRST_HOST]]
 //
-// Series i is metric i % 10 of host i / 10, as in TSBS's cpu-only case; each gets a point a step,
-// at BEGIN (seconds), BEGIN + STEP... STEP is in seconds, or in milliseconds as "20ms". A
-// connection has every CONNECTIONS-th host. Its last line is taken when the server has closed: then
-// points sent are points taken in.
+// Series i is metric i % 10 of host FIRST_HOST + i / 10, as in TSBS's cpu-only case; each gets a
+// point a step, at BEGIN (seconds), BEGIN + STEP... STEP is in seconds, or in milliseconds as
+// "20ms". A connection has every CONNECTIONS-th host. Its last line is taken when the server has
+// closed: then points sent are points taken in.
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -41,6 +41,7 @@ struct Load {
   std::int64_t step = 0;
   std::uint64_t connections = 1;
   std::uint64_t rate = 0;  // points a second, all connections; 0 = as fast as can be
+  std::uint64_t first_host = 0;
 };
 
 std::string tags_of(std::uint64_t host) {
@@ -98,7 +99,7 @@ std::uint64_t run(const Load& load, std::uint64_t connection) {
   for (std::uint64_t host = connection; host * kMetricCount < load.series;
        host += load.connections) {
     hosts.push_back(host);
-    tags.push_back(tags_of(host));
+    tags.push_back(tags_of(load.first_host + host));
   }
   std::string text;
   std::uint64_t sent = 0;
@@ -132,7 +133,9 @@ std::uint64_t run(const Load& load, std::uint64_t connection) {
 
 int main(int argc, char** argv) {
   if (argc < 7) {
-    fmt::print(stderr, "point_load PORT SERIES BEGIN STEPS STEP CONNECTIONS [POINTS_A_SECOND]\n");
+    fmt::print(stderr,
+               "point_load PORT SERIES BEGIN STEPS STEP CONNECTIONS [POINTS_A_SECOND "
+               "[FIRST_HOST]]\n");
     return 2;
   }
   const auto number = [&](int i) { return std::strtoull(argv[i], nullptr, 10); };
@@ -143,7 +146,8 @@ int main(int argc, char** argv) {
                   .steps = static_cast<std::int64_t>(number(4)),
                   .step = static_cast<std::int64_t>(number(5)),
                   .connections = number(6),
-                  .rate = argc > 7 ? number(7) : 0};
+                  .rate = argc > 7 ? number(7) : 0,
+                  .first_host = argc > 8 ? number(8) : 0};
   std::atomic<std::uint64_t> sent = 0;
   std::atomic<bool> good = true;
   std::vector<std::jthread> threads;
