@@ -44,6 +44,8 @@ struct QueryEngine::Impl {
                                                          storage::ReadSource from,
                                                          std::shared_ptr<QueryBudget> budget);
   Task<Read> answer_one(Answer* answer, std::size_t index, Attempt attempt);
+  [[nodiscard]] TimestampMs begin_of_points(const Question& whole,
+                                            std::span<const ReadChoice> choices) const;
 
   Task<std::shared_ptr<const Explanation>> explain(Question question,
                                                    std::shared_ptr<QueryBudget> budget);
@@ -94,6 +96,20 @@ Task<std::shared_ptr<const storage::Selection>> QueryEngine::Impl::select(
   co_return co_await std::move(selecting);
 }
 
+// The time from which on points are read, if nothing else is read and shown.
+TimestampMs QueryEngine::Impl::begin_of_points(const Question& whole,
+                                               std::span<const ReadChoice> choices) const {
+  const TimestampMs unknown = storage::SeriesQuery{}.since;
+  TimestampMs begin = std::numeric_limits<TimestampMs>::max();
+  for (const ReadChoice& choice : choices) {
+    if (choice.source != nullptr || choice.question.wants_histograms()) return unknown;
+    const auto plan = make_plan(whole, choice.question, limits.output_points_max, choice.rollup);
+    if (!plan || plan->empty_series_count) return unknown;
+    begin = std::min({begin, plan->scan.begin, plan->asked.begin});
+  }
+  return begin;
+}
+
 Task<QueryEngine::Impl::Read> QueryEngine::Impl::answer_one(Answer* answer, std::size_t index,
                                                             Attempt attempt) {
   const auto& [pace, budget] = attempt;
@@ -102,6 +118,7 @@ Task<QueryEngine::Impl::Read> QueryEngine::Impl::answer_one(Answer* answer, std:
   CO_TRY(std::vector<ReadChoice> choices, choose_reads(question, sources.rollups, sources.tags));
   storage::SeriesQuery wanted = series_query(question, skip_unknown_values);
   wanted.regexp_bytes_max = limits.regexp_bytes_max;
+  wanted.since = begin_of_points(answer->question, choices);
   wanted.notes = metadata != nullptr && !answer->question.no_annotations &&
                  metadata->annotations().options().among_points;
   const auto from =

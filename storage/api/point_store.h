@@ -15,6 +15,7 @@
 
 #include <bitset>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -108,6 +109,8 @@ struct SeriesQuery {
   std::size_t regexp_bytes_max = 1 << 20;  // memory limit for one compiled regular expression
   bool skip_unknown_values = false;  // an unknown literal value matches nothing instead of failing
   bool notes = false;                // blocks include the annotations stored among their points
+  // Series without points at this time or later need not be selected.
+  TimestampMs since = std::numeric_limits<TimestampMs>::min();
 };
 
 // A SeriesQuery with its names resolved. Only the store that made it can interpret it.

@@ -14,12 +14,14 @@
 //   3. use them, also across suspensions;  4. release the pin.
 // A pin that is acquired after the ids were found keeps nothing.
 //
-// Order, for the garbage collection, the only one that removes (tsdb/maintenance/series_gc.h):
-//   1. mark series without points as removal candidates; any use ends that;
+// Order, for the two that remove, one at a time: the garbage collection
+// (tsdb/maintenance/series_gc.h), and the unloading of series that get no points
+// (series_unloader.h there), which leaves rows and points:
+//   1. mark series as removal candidates; any use ends that, also a selection for a query;
 //   2. advance(), then wait until released_before() it: the effects of all older holders, for
 //      example points on their way, are visible. Series that are still candidates are not in use;
-//   3. remove them: rows first, then from the table. No lookup finds them from now on; holders of
-//      older pins may still use the ids that they have;
+//   3. remove them: rows first, unless they stay, then from the table. No lookup finds them from
+//      now on; holders of older pins may still use the ids that they have;
 //   4. advance(), wait until released_before(): no holder can have one of the ids;
 //   5. SeriesTable::reclaim(): the slots are free.
 // Names follow the same order (name_gc.h), with advance(false): no id changes its meaning.
@@ -39,7 +41,8 @@
 //   - ingest's SeriesCache: reader() takes a pin and removes all keys that are older than the
 //     pin's `series_epoch`.
 //   - NewestPoints forgets the ids in step 5. ActiveSeries may contain stale ids, but is only
-//     intersected with ids that a selection found.
+//     intersected with ids that a selection found; what it knew to be complete is void when series
+//     were unloaded, because they get other ids when they are loaded again.
 //   - TsTracker, rollups and histograms keep ids for ever. With them no series is removed.
 //   - The maintenance thread itself: no step runs between its look-up and its use.
 //

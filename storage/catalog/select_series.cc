@@ -12,6 +12,26 @@ namespace {
 
 constexpr std::size_t kShardsAtOnce = 16;
 
+// Loads the series that the selection needs and takes them into use. Begins again if series were
+// unloaded meanwhile.
+Task<void> load_selected(SeriesRegistry& registry, std::shared_ptr<const RowSelection> selection,
+                         SeriesLoader::Wanted wanted) {
+  SeriesLoader& loader = registry.loader();
+  for (;;) {
+    const std::uint64_t unloads = loader.unloads(selection->metric_uid());
+    auto use = [selection] { return selection->use(); };
+    SeriesLoader::LoadLimits bounds{selection->context(), use};
+    if (selection->by_tsuid()) {
+      bounds.progress = {};
+      CO_TRY_VOID(co_await loader.load_series(selection->tsuids(), std::move(bounds)));
+    } else {
+      CO_TRY_VOID(co_await loader.load_metric(wanted, std::move(bounds)));
+    }
+    CO_TRY_VOID(selection->use());
+    if (loader.unloads(selection->metric_uid()) == unloads) co_return Result<void>();
+  }
+}
+
 }  // namespace
 
 Task<std::shared_ptr<const Selection>> select_series(SeriesRegistry& registry,
@@ -21,15 +41,9 @@ Task<std::shared_ptr<const Selection>> select_series(SeriesRegistry& registry,
   CO_TRY(
       std::shared_ptr<const RowSelection> selection,
       co_await RowSelection::resolve(registry, layout, std::move(query), std::move(context), now));
-  if (selection->by_tsuid()) {
-    SeriesLoader::LoadLimits bounds{selection->context(), {}};
-    CO_TRY_VOID(co_await registry.loader().load_series(selection->tsuids(), std::move(bounds)));
-  } else if (!shared) {
-    auto count = [selection] { return selection->count(); };
-    SeriesLoader::LoadLimits bounds{selection->context(), std::move(count)};
-    CO_TRY_VOID(
-        co_await registry.loader().load_metric(selection->metric_uid(), false, std::move(bounds)));
-    CO_TRY_VOID(selection->count());
+  if (selection->by_tsuid() || !shared) {
+    CO_TRY_VOID(co_await load_selected(
+        registry, selection, {.metric_uid = selection->metric_uid(), .since = selection->since()}));
   }
   co_return std::shared_ptr<const Selection>(std::move(selection));
 }
@@ -37,11 +51,8 @@ Task<std::shared_ptr<const Selection>> select_series(SeriesRegistry& registry,
 Task<PinnedSeries> list_series(SeriesRegistry& registry,
                                std::shared_ptr<const RowSelection> selection, std::size_t limit,
                                bool shared) {
-  auto count = [selection] { return selection->count(); };
-  SeriesLoader::LoadLimits bounds{selection->context(), std::move(count)};
-  CO_TRY_VOID(
-      co_await registry.loader().load_metric(selection->metric_uid(), shared, std::move(bounds)));
-  CO_TRY_VOID(selection->count());
+  CO_TRY_VOID(co_await load_selected(registry, selection,
+                                     {.metric_uid = selection->metric_uid(), .again = shared}));
   const RowSelection::Known known = selection->known();
   std::vector<SeriesId> ids = known->by_shard();
   const SeriesTable& table = registry.table();

@@ -20,6 +20,7 @@ Task<std::shared_ptr<const RowSelection>> RowSelection::resolve(SeriesRegistry& 
   selection->context_ = std::move(context);
   selection->now_ = now;
   selection->wants_annotations_ = query.notes;
+  selection->since_ = query.since;
   if (!query.tsuids.empty()) {
     CO_TRY_VOID(co_await selection->resolve_tsuids(layout.widths(), std::move(query.tsuids)));
     co_return selection;
@@ -209,14 +210,15 @@ RowSelection::Known RowSelection::known() const {
   return now;
 }
 
-Result<void> RowSelection::count() const {
+Result<void> RowSelection::use() const {
   const WorkBudget* const budget = context_.budget.get();
-  if (budget == nullptr) return {};
-  TRY_VOID(budget->check());
+  if (budget != nullptr) TRY_VOID(budget->check());
   const std::lock_guard lock(mutex_);
   TRY_VOID(examine(budget));
+  registry_.unmark_candidates(matching_);
   // Series named by tsuid were loaded one by one and may have been counted before.
-  return by_tsuid() ? Result<void>() : budget->check_series(matching_.size());
+  if (budget == nullptr || by_tsuid()) return {};
+  return budget->check_series(matching_.size());
 }
 
 }  // namespace halite::storage

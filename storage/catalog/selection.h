@@ -67,8 +67,12 @@ class RowSelection final : public Selection {
   // windows share the result and iterate over it without a lock.
   [[nodiscard]] Known known() const;
 
-  // known(), checking the budget: returns its errors, and kTooLarge for too many series.
-  [[nodiscard]] Result<void> count() const;
+  // known(), checking the budget: returns its errors, and kTooLarge for too many series. The series
+  // are no longer removal candidates, so they stay in memory while the selection exists.
+  [[nodiscard]] Result<void> use() const;
+
+  // Only series with points at this time or later matter.
+  [[nodiscard]] TimestampMs since() const { return since_; }
 
  private:
   RowSelection(SeriesRegistry& registry, std::uint32_t shards)
@@ -86,6 +90,7 @@ class RowSelection final : public Selection {
   std::uint64_t metric_uid_ = 0;
   TimestampMs now_ = 0;
   bool wants_annotations_ = false;
+  TimestampMs since_ = 0;
   std::vector<Bytes> tsuids_;
   std::vector<TagKeyMatcher> matchers_;
   std::optional<std::size_t> tags_exactly_;

@@ -152,15 +152,19 @@ Task<std::vector<Result<SeriesId>>> SeriesLoader::add_all(std::vector<Bytes> tsu
 // destroyed unfinished.
 class SeriesLoader::Load {
  public:
-  Load(SeriesLoader& loader, std::uint64_t metric_uid, std::uint64_t number)
-      : loader_(loader), metric_uid_(metric_uid), number_(number) {}
+  struct Begin {
+    std::uint64_t metric_uid = 0;
+    std::uint64_t number = 0;   // of the load
+    std::uint64_t unloads = 0;  // of the metric
+  };
+  Load(SeriesLoader& loader, Begin begin) : loader_(loader), begin_(begin) {}
   Load(const Load&) = delete;
   ~Load() {
     Completion batch;
     {
       const std::lock_guard lock(loader_.mutex_);
-      batch = loader_.loading_.at(metric_uid_);
-      loader_.loading_.erase(metric_uid_);
+      batch = loader_.loading_.at(begin_.metric_uid);
+      loader_.loading_.erase(begin_.metric_uid);
     }
     batch.finish({});
   }
@@ -169,42 +173,88 @@ class SeriesLoader::Load {
     Completion batch;
     {
       const std::lock_guard lock(loader_.mutex_);
-      std::swap(batch, loader_.loading_.at(metric_uid_));
+      std::swap(batch, loader_.loading_.at(begin_.metric_uid));
     }
     batch.finish({});
   }
 
-  void succeeded() {
+  // All series with a point at `since` or later were loaded.
+  void succeeded(TimestampMs since) {
     const std::lock_guard lock(loader_.mutex_);
-    loader_.loaded_[metric_uid_] = number_;
+    Loaded& loaded = loader_.of_metric(begin_.metric_uid);
+    if (loaded.unloads != begin_.unloads) return;  // perhaps some of them are gone again
+    loaded.load = begin_.number;
+    loaded.since = std::min(loaded.since, since);
   }
 
  private:
   SeriesLoader& loader_;
-  const std::uint64_t metric_uid_;
-  const std::uint64_t number_;
+  const Begin begin_;
 };
 
-Task<void> SeriesLoader::load_metric(std::uint64_t metric_uid, bool again, LoadLimits bounds) {
+void SeriesLoader::find_since(FindSince find, std::size_t all_max) {
+  find_since_ = std::move(find);
+  load_all_max_ = all_max;
+}
+
+void SeriesLoader::unloaded_before(TimestampMs time) {
+  const std::lock_guard lock(mutex_);
+  known_since_ = time;
+  for (auto& [uid, loaded] : loaded_) loaded.since = std::min(loaded.since, time);
+}
+
+SeriesLoader::Loaded& SeriesLoader::of_metric(std::uint64_t metric_uid) {
+  return loaded_.try_emplace(metric_uid, Loaded{.since = known_since_}).first->second;
+}
+
+std::uint64_t SeriesLoader::unloads(std::uint64_t metric_uid) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = loaded_.find(metric_uid);
+  return found == loaded_.end() ? 0 : found->second.unloads;
+}
+
+// No load can begin or succeed between the note that series are gone and their removal.
+void SeriesLoader::unload(std::span<const SeriesId> series, TimestampMs until,
+                          SeriesTable::Removed& removed) {
+  const std::lock_guard lock(mutex_);
+  std::uint64_t last = 0;
+  for (const SeriesId id : series) {
+    const std::uint64_t metric_uid = load_be_width(table_.at(id).tsuid.metric());
+    if (metric_uid == last) continue;
+    last = metric_uid;
+    Loaded& loaded = of_metric(metric_uid);
+    ++loaded.unloads;
+    loaded.since = std::max(loaded.since, until);
+  }
+  const std::vector<SeriesId> spared = table_.remove(series, SeriesTable::Rows::kStay, removed);
+  static_cast<void>(spared);  // they are in use, and stay
+}
+
+Task<void> SeriesLoader::load_metric(Wanted wanted, LoadLimits bounds) {
   // Any load is good enough. With `again`, only one that begins after this call: a running load may
   // already have passed the new rows.
   std::optional<std::uint64_t> begins_after;
   for (;;) {
     Completion batch;
-    std::uint64_t lead = 0;  // the number of this caller's load
+    std::optional<Load> lead;
     {
       const std::lock_guard lock(mutex_);
-      if (!begins_after) begins_after = again ? loads_begun_ : 0;
-      const auto loaded = loaded_.find(metric_uid);
-      if (loaded != loaded_.end() && loaded->second > *begins_after) break;
-      const auto [at, is_first] = loading_.try_emplace(metric_uid, batch);
-      if (is_first) lead = ++loads_begun_;
+      if (!begins_after) begins_after = loads_begun_;
+      const Loaded& loaded = of_metric(wanted.metric_uid);
+      const bool current = !wanted.again || loaded.load > *begins_after;
+      if (current && loaded.since <= wanted.since) break;
+      const auto [at, is_first] = loading_.try_emplace(wanted.metric_uid, batch);
+      if (is_first) {
+        lead.emplace(*this, Load::Begin{.metric_uid = wanted.metric_uid,
+                                        .number = ++loads_begun_,
+                                        .unloads = loaded.unloads});
+      }
       batch = at->second;
     }
-    if (lead != 0) {
-      Load load(*this, metric_uid, lead);
-      CO_TRY_VOID(co_await read_metric(metric_uid, bounds, load));
-      load.succeeded();
+    if (lead) {
+      Task<TimestampMs> reading = read_metric(wanted, bounds, *lead);
+      CO_TRY(const TimestampMs since, co_await std::move(reading));
+      lead->succeeded(since);
       break;
     }
     // If the leader stops for a reason of its own, another caller takes over.
@@ -216,20 +266,35 @@ Task<void> SeriesLoader::load_metric(std::uint64_t metric_uid, bool again, LoadL
   co_return Result<void>();
 }
 
-Task<void> SeriesLoader::read_metric(std::uint64_t metric_uid, const LoadLimits& bounds,
-                                     Load& load) {
-  const Bytes prefix = uids_.uid_bytes(NameKind::kMetric, metric_uid);
+// Returns the time since which all series are loaded.
+Task<TimestampMs> SeriesLoader::read_metric(Wanted wanted, const LoadLimits& bounds, Load& load) {
+  const Bytes prefix = uids_.uid_bytes(NameKind::kMetric, wanted.metric_uid);
   const std::uint64_t removals = table_.removals();
   const std::unique_ptr<Scanner> scanner = scan_series_rows(rows_, prefix, bounds.context);
   ScanLimit limit;
   limit.rows_max = kLoadRows;
+  std::size_t unknown = 0;
+  bool all = !find_since_ || wanted.since == kAllTimes;
   for (;;) {
+    if (!all && unknown > load_all_max_) {
+      Task<std::vector<Bytes>> finding =
+          find_since_(wanted.metric_uid, wanted.since, bounds.context);
+      Result<std::vector<Bytes>> tsuids = co_await std::move(finding);
+      if (tsuids) {
+        Task<void> loading = load_series(*std::move(tsuids), bounds);
+        CO_TRY_VOID(co_await std::move(loading));
+        co_return wanted.since;
+      }
+      if (tsuids.error().code != Errc::kCorruption) co_return std::unexpected(tsuids.error());
+      all = true;  // the rows know the series of damaged chunks, too
+    }
     CO_TRY(std::vector<Row> rows, co_await scanner->next(limit));
-    if (rows.empty()) co_return Result<void>();
+    if (rows.empty()) co_return kAllTimes;
     std::vector<Bytes> tsuids;
     for (Row& row : rows) {
       if (!table_.find(row.key)) tsuids.push_back(std::move(row.key));
     }
+    unknown += tsuids.size();
     CO_TRY(const bool adopted, co_await adopt_all(tsuids, removals, bounds));
     if (!adopted) CO_TRY_VOID(co_await load_some(std::move(tsuids), bounds));
     load.finished_batch();

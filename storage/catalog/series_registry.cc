@@ -48,7 +48,7 @@ Task<void> SeriesRegistry::close_names_by_metric(InternBatch& work) {
   if (!quota_->limits_metrics()) co_return Result<void>();
   for (const std::size_t index : work.incomplete()) {
     const std::uint64_t metric = work.metric_uid_of(index);
-    Task<void> loading = loader_.load_metric(metric, false, {});
+    Task<void> loading = loader_.load_metric({.metric_uid = metric}, {});
     Result<void> room = co_await std::move(loading);
     if (room) room = quota_->check(table_.count_of_metric(metric));
     if (!room) work.close(index, room.error());
@@ -118,7 +118,7 @@ Task<std::vector<InternBatch::NewEntry>> SeriesRegistry::within_quota(
     tsuids.push_back(one.series.tsuid);
     const std::uint64_t metric = one.series.metric_uid;
     if (!quota_->limits_metrics() || counted.contains(metric)) continue;
-    Task<void> loading = loader_.load_metric(metric, false, {});
+    Task<void> loading = loader_.load_metric({.metric_uid = metric}, {});
     counted.emplace(metric, co_await std::move(loading));
   }
   Task<std::vector<bool>> looking = have_series_rows(*rows_, std::move(tsuids));
@@ -262,7 +262,8 @@ Task<void> SeriesRegistry::remove_candidates(std::vector<SeriesId> series,
     for (const SeriesId id : series) table_.unmark_candidate(id);
   }
   CO_TRY_VOID(unstored_.add([this, &series, &removed](std::vector<SeriesId>& waiting) {
-    const std::vector<SeriesId> spared = table_.remove(series, removed);
+    const std::vector<SeriesId> spared =
+        table_.remove(series, SeriesTable::Rows::kDeleted, removed);
     waiting.insert(waiting.end(), spared.begin(), spared.end());
     return Result<void>();
   }));

@@ -70,7 +70,9 @@ class SeriesRegistry {
   Task<void> remove_candidates(std::vector<SeriesId> series, SeriesTable::Removed& removed);
   // See SeriesTable.
   void mark_candidates(std::span<const SeriesId> series) { table_.mark_candidates(series); }
+  void mark_candidates(const IdSet& series) { table_.mark_candidates(series); }
   void unmark_candidate(SeriesId series) { table_.unmark_candidate(series); }
+  void unmark_candidates(std::span<const SeriesId> series) { table_.unmark_candidates(series); }
   void reclaim(const SeriesTable::Removed& removed) { table_.reclaim(removed); }
   // Call when a name is removed and no series has it: its id may be assigned again.
   void release_name(NameKind kind, std::uint64_t uid) { table_.release_name(kind, uid); }

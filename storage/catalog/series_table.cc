@@ -248,6 +248,19 @@ void SeriesTable::mark_candidates(std::span<const SeriesId> series) {
   any_candidates_ = !candidates_.empty();
 }
 
+void SeriesTable::mark_candidates(const IdSet& series) {
+  const std::lock_guard lock(candidates_mutex_);
+  candidates_.insert(series.begin(), series.end());
+  any_candidates_ = !candidates_.empty();
+}
+
+void SeriesTable::unmark_candidates(std::span<const SeriesId> series) {
+  if (!any_candidates_.load()) return;
+  const std::lock_guard lock(candidates_mutex_);
+  for (const SeriesId id : series) candidates_.erase(id);
+  if (candidates_.empty()) any_candidates_ = false;
+}
+
 void SeriesTable::unmark_if_candidate(SeriesId id) {
   const std::lock_guard lock(candidates_mutex_);
   candidates_.erase(id);
@@ -259,7 +272,8 @@ std::vector<SeriesId> SeriesTable::candidates() const {
   return {candidates_.begin(), candidates_.end()};
 }
 
-std::vector<SeriesId> SeriesTable::remove(std::span<const SeriesId> series, Removed& removed) {
+std::vector<SeriesId> SeriesTable::remove(std::span<const SeriesId> series, Rows rows,
+                                          Removed& removed) {
   std::vector<SeriesId> spared;
   const std::lock_guard shape(shape_mutex_);
   const std::lock_guard lock(candidates_mutex_);
@@ -272,6 +286,7 @@ std::vector<SeriesId> SeriesTable::remove(std::span<const SeriesId> series, Remo
   }
   if (candidates_.empty()) any_candidates_ = false;
   removals_.fetch_add(1);
+  if (rows == Rows::kStay) unloads_.fetch_add(1);
   return spared;
 }
 
@@ -345,6 +360,21 @@ void SeriesTable::rename(const Renamed& renamed) {
   if (found == metrics_.end()) return;
   found->second->shared.name.store(&new_names_.emplace_back(renamed.name),
                                    std::memory_order_release);
+}
+
+IdSet SeriesTable::ids() const {
+  IdSet ids;
+  const std::shared_lock lock(metrics_mutex_);
+  std::vector<SeriesId> of_metric;
+  for (const auto& [uid, metric] : metrics_) {
+    of_metric.clear();
+    {
+      const std::shared_lock members(metric->mutex);
+      for (const MetricMember& member : metric->members) of_metric.push_back(member.id);
+    }
+    ids.addMany(of_metric.size(), of_metric.data());
+  }
+  return ids;
 }
 
 void SeriesTable::add_uids(NameUids& uids) const {

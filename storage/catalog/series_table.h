@@ -106,11 +106,14 @@ class SeriesTable {
 
   // Makes these series removal candidates.
   void mark_candidates(std::span<const SeriesId> series);
+  void mark_candidates(const IdSet& series);
   // Call for a series that gets points or is needed. Very cheap while there are no candidates.
   void unmark_candidate(SeriesId id) {
     if (any_candidates_.load()) unmark_if_candidate(id);
   }
+  void unmark_candidates(std::span<const SeriesId> series);
   [[nodiscard]] std::vector<SeriesId> candidates() const;
+  [[nodiscard]] bool has_candidates() const { return any_candidates_.load(); }
 
   // Removed series and their shared objects; readers with older pins may still use them.
   struct Removed {
@@ -118,10 +121,15 @@ class SeriesTable {
     TagIndex::Removed tags;
     std::vector<std::shared_ptr<void>> metrics;
   };
+  // What becomes of the rows of removed series: they are deleted, or stay and may be loaded again.
+  enum class Rows : std::uint8_t { kDeleted, kStay };
   // Removes those that are still candidates and returns the others. Afterwards none is a candidate.
-  [[nodiscard]] std::vector<SeriesId> remove(std::span<const SeriesId> series, Removed& removed);
+  [[nodiscard]] std::vector<SeriesId> remove(std::span<const SeriesId> series, Rows rows,
+                                             Removed& removed);
   // Counts removals. When it changes, results derived from members are stale.
   [[nodiscard]] std::uint64_t removals() const { return removals_.load(); }
+  // Counts removals of series whose rows stay. When it changes, such a series may have another id.
+  [[nodiscard]] std::uint64_t unloads() const { return unloads_.load(); }
   // Call when all pins older than the removal are released.
   void reclaim(const Removed& removed);
 
@@ -134,6 +142,9 @@ class SeriesTable {
   };
   // Series with this uid show the new name from now on.
   void rename(const Renamed& renamed);
+
+  // The ids of all series.
+  [[nodiscard]] IdSet ids() const;
 
   // Adds the uids of the names that series in this table have, by kind.
   using NameUids = std::array<IdSet, 3>;
@@ -206,7 +217,8 @@ class SeriesTable {
   std::vector<SeriesIdRange> unused_ranges_;     // also unused; guarded by grow_mutex_
   std::atomic<SeriesId> size_ = 0;
   std::atomic<std::size_t> bytes_ = 0;
-  std::atomic<std::uint64_t> removals_ = 0;  // changes with shape_mutex_ exclusive
+  std::atomic<std::uint64_t> removals_ = 0;  // these two change with shape_mutex_ exclusive
+  std::atomic<std::uint64_t> unloads_ = 0;
 
   std::atomic<bool> any_candidates_ = false;  // changes with candidates_mutex_
   mutable std::mutex candidates_mutex_;

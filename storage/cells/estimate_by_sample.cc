@@ -137,10 +137,11 @@ Task<ReadEstimate> estimate_by_sample(const RowSource& source,
                                       std::shared_ptr<const RowSelection> selection,
                                       TimeRange range) {
   if (!selection->by_tsuid()) {
-    auto count = [selection] { return selection->count(); };
-    SeriesLoader::LoadLimits bounds{selection->context(), std::move(count)};
+    auto use = [selection] { return selection->use(); };
+    SeriesLoader::LoadLimits bounds{selection->context(), std::move(use)};
     CO_TRY_VOID(co_await source.registry.loader().load_metric(
-        selection->metric_uid(), source.options.shared_tables, std::move(bounds)));
+        {.metric_uid = selection->metric_uid(), .again = source.options.shared_tables},
+        std::move(bounds)));
   }
   Sample sample(source, selection, range);
   CO_TRY_VOID(co_await sample.take());

@@ -14,6 +14,7 @@
 #include "storage/tsdb/read/estimate.h"
 #include "storage/tsdb/read/last_points.h"
 #include "storage/tsdb/read/slot_cycles.h"
+#include "storage/tsdb/read/stored_series.h"
 #include "storage/tsdb/recovery/data_dir_check.h"
 #include "storage/tsdb/recovery/lost_ids.h"
 #include "storage/tsdb/recovery/open_chunks.h"
@@ -50,6 +51,21 @@ Result<void> take_over(engine::Recovery& recovery, engine::EngineContext& contex
   }
   context.head_list.continue_with(*std::move(head), context.chunks->states.mark().log_position);
   return {};
+}
+
+// Lets queries load only the series of their time.
+void load_only_needed(const std::shared_ptr<engine::EngineContext>& context) {
+  auto find = [shared = std::weak_ptr(context)](std::uint64_t metric_uid, TimestampMs since,
+                                                ReadContext read) -> Task<std::vector<Bytes>> {
+    const std::shared_ptr<engine::EngineContext> here = shared.lock();
+    if (here == nullptr) co_return fail(Errc::kUnavailable, "the store is closed");
+    CO_TRY_VOID(here->check_open());
+    auto job = [here, metric_uid, since, read] {
+      return engine::find_unloaded_series(*here, metric_uid, since, read);
+    };
+    co_return co_await offload(here->pool, std::move(job));
+  };
+  context->registry.loader().find_since(std::move(find), context->options.load_all_max);
 }
 
 }  // namespace
@@ -112,6 +128,7 @@ Task<std::unique_ptr<EngineStore>> EngineStore::open(Dependencies dependencies,
       std::move(options), std::move(retention), dependencies.clock, std::move(chunks),
       std::move(log), settings, std::move(names), std::move(series), dependencies.registry);
   CO_TRY_VOID(take_over(recovery, *context));
+  load_only_needed(context);
   std::unique_ptr<EngineStore> store(new EngineStore(std::move(context), dependencies.registry));
   store->context_->registry.uids().watch(
       {.assigned = {},

@@ -16,20 +16,20 @@ void ActiveSeries::note(const ShardPeriod& shard_period, const IdSet& series) {
   add(by_shard_period_[shard_period], series);
 }
 
-void ActiveSeries::learn(const ShardPeriod& shard_period, std::uint64_t metric_uid,
-                         const IdSet& series) {
+void ActiveSeries::learn(const ShardPeriod& shard_period, MetricState metric, const IdSet& series) {
   const std::lock_guard lock(mutex_);
   Alive& alive = by_shard_period_[shard_period];
   add(alive, series);
-  alive.metrics.insert(metric_uid);
+  alive.metrics[metric.uid] = metric.unloads;
 }
 
 std::shared_ptr<const IdSet> ActiveSeries::in(const ShardPeriod& shard_period,
-                                              std::uint64_t metric_uid) const {
+                                              MetricState metric) const {
   const std::lock_guard lock(mutex_);
   const auto found = by_shard_period_.find(shard_period);
-  if (found == by_shard_period_.end() || !found->second.metrics.contains(metric_uid))
-    return nullptr;
+  if (found == by_shard_period_.end()) return nullptr;
+  const auto known = found->second.metrics.find(metric.uid);
+  if (known == found->second.metrics.end() || known->second != metric.unloads) return nullptr;
   return found->second.series;
 }
 
@@ -43,7 +43,7 @@ std::size_t ActiveSeries::bytes() const {
   std::size_t bytes = 0;
   for (const auto& [shard_period, alive] : by_shard_period_) {
     bytes += sizeof(Alive) + alive.series->getSizeInBytes(false) +
-             (alive.metrics.size() * sizeof(std::uint64_t));
+             (alive.metrics.size() * 2 * sizeof(std::uint64_t));
   }
   return bytes;
 }

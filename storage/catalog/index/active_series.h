@@ -3,7 +3,8 @@
 // Writes are always recorded. The set of a metric is complete once its stored points were examined.
 // So nothing is read at start, and a period that is not queried needs memory only for new writes.
 //
-// A set may contain series whose points were deleted; reading them finds nothing.
+// A set may contain series whose points were deleted; reading them finds nothing. When series are
+// unloaded, they may get other ids; the count of unloads shows which sets were examined since then.
 //
 //   Threads  call from any thread.
 //   Order    call note() before the points become readable, in() after you acquire a snapshot.
@@ -14,7 +15,7 @@
 #include <memory>
 #include <mutex>
 
-#include <boost/unordered/unordered_flat_set.hpp>
+#include <boost/unordered/unordered_flat_map.hpp>
 
 #include "storage/api/series.h"
 #include "storage/catalog/index/posting_list.h"
@@ -33,14 +34,19 @@ class ActiveSeries {
   // Records that these series get points in the partition.
   void note(const ShardPeriod& shard_period, const IdSet& series);
 
-  // Records that these are all series of the metric with stored points, as examined. Every later
-  // write must have been recorded by note().
-  void learn(const ShardPeriod& shard_period, std::uint64_t metric_uid, const IdSet& series);
+  // A metric as the series table had it after so many unloads (SeriesTable::unloads()).
+  struct MetricState {
+    std::uint64_t uid = 0;
+    std::uint64_t unloads = 0;
+  };
+  // Records that these are all series of the metric with stored points, as examined after
+  // `unloads` was read. Every later write must have been recorded by note().
+  void learn(const ShardPeriod& shard_period, MetricState metric, const IdSet& series);
 
   // The series with points in the partition, complete for this metric; null if not known. The set
   // does not change.
   [[nodiscard]] std::shared_ptr<const IdSet> in(const ShardPeriod& shard_period,
-                                                std::uint64_t metric_uid) const;
+                                                MetricState metric) const;
 
   // Call when the partition is removed.
   void forget(const ShardPeriod& shard_period);
@@ -50,7 +56,8 @@ class ActiveSeries {
  private:
   struct Alive {
     std::shared_ptr<const IdSet> series = std::make_shared<const IdSet>();
-    boost::unordered_flat_set<std::uint64_t> metrics;  // whose series are all known
+    // Metrics whose series are all known, with MetricState::unloads.
+    boost::unordered_flat_map<std::uint64_t, std::uint64_t> metrics;
   };
   static void add(Alive& alive, const IdSet& series);
 

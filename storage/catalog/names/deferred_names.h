@@ -77,6 +77,9 @@ class DeferredNames {
     return all_cached_[static_cast<std::size_t>(kind)].load(std::memory_order_relaxed);
   }
 
+  // Call before a name with rows is removed from the cache.
+  void not_all_cached(NameKind kind) { all_cached_[static_cast<std::size_t>(kind)] = false; }
+
   // Reserves a name: assign() waits while this exists.
   class NameReservation {
    public:

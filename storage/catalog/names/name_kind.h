@@ -1,6 +1,7 @@
 // The three kinds of names: their names in OpenTSDB, legal names, and errors for unknown names.
 #pragma once
 
+#include <array>
 #include <string_view>
 
 #include "common/bytes/bytes.h"
@@ -8,6 +9,9 @@
 #include "storage/api/point_store.h"
 
 namespace halite::storage {
+
+inline constexpr std::array kNameKinds = {NameKind::kMetric, NameKind::kTagKey,
+                                          NameKind::kTagValue};
 
 [[nodiscard]] std::string_view name_kind_text(NameKind kind);  // "metrics", "tagk", "tagv"
 

@@ -8,6 +8,8 @@
 namespace halite::storage {
 namespace {
 
+constexpr std::size_t kUnloadedPerLock = 4096;  // names; lookups wait meanwhile
+
 std::size_t index(NameKind kind) { return static_cast<std::size_t>(kind); }
 
 RowWrite without(Bytes row, Family family, NameKind kind) {
@@ -171,6 +173,38 @@ Task<void> NameRemover::remove(NameKind kind, std::vector<std::uint64_t> uids, T
     removals_.fetch_add(1);
   }
   co_return deleted;
+}
+
+std::vector<std::uint64_t> NameRemover::cached_except(NameKind kind, const IdSet& used) const {
+  std::vector<std::uint64_t> uids;
+  caches_[index(kind)].each_uid([&](std::uint64_t uid) {
+    if (uid <= UINT32_MAX && !used.contains(static_cast<std::uint32_t>(uid))) uids.push_back(uid);
+  });
+  return uids;
+}
+
+void NameRemover::unload(NameKind kind, const IdSet& used, Removed& removed) {
+  auto& candidates = candidates_[index(kind)];
+  std::vector<std::uint64_t> uids;
+  {
+    const std::shared_lock lock(mutex_);
+    uids.assign(candidates.begin(), candidates.end());
+  }
+  if (uids.empty()) return;
+  deferred_.not_all_cached(kind);
+  for (std::size_t begin = 0; begin < uids.size(); begin += kUnloadedPerLock) {
+    const std::lock_guard lock(mutex_);
+    for (const std::uint64_t uid :
+         std::span(uids).subspan(begin, std::min(kUnloadedPerLock, uids.size() - begin))) {
+      if (candidates.erase(uid) == 0 || used.contains(static_cast<std::uint32_t>(uid))) continue;
+      const NameMapping* const known = cache(kind).find(uid);
+      if (known == nullptr) continue;
+      const NameMapping* const entry = cache(kind).remove(known->name, uid);
+      if (entry != nullptr) removed.entries.emplace_back(kind, entry);
+    }
+    removals_.fetch_add(1);
+    any_candidates_ = any_candidates_locked();
+  }
 }
 
 std::size_t NameRemover::known() const {

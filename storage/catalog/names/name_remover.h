@@ -21,6 +21,7 @@
 
 #include <boost/unordered/unordered_flat_set.hpp>
 
+#include "storage/catalog/index/posting_list.h"
 #include "storage/catalog/names/deferred_names.h"
 #include "storage/catalog/names/uid_assigner.h"
 #include "storage/catalog/names/uid_cache.h"
@@ -63,6 +64,9 @@ class NameRemover {
   void mark_candidates(NameKind kind, std::span<const std::uint64_t> uids);
   void unmark_all();
 
+  // The ids of cached names, except those `used`; without ids that an IdSet cannot hold.
+  [[nodiscard]] std::vector<std::uint64_t> cached_except(NameKind kind, const IdSet& used) const;
+
   // Removed names; readers with older pins may still use them.
   struct Removed {
     std::array<std::vector<std::uint64_t>, 3> uids;  // by kind: ids whose rows are deleted
@@ -73,6 +77,9 @@ class NameRemover {
   // them may have lost rows; those are marked.
   Task<void> remove(NameKind kind, std::vector<std::uint64_t> uids, TimestampMs now,
                     Removed& removed);
+  // Removes from memory those that are still candidates, except names `used`; their rows stay. All
+  // rows of names are written.
+  void unload(NameKind kind, const IdSet& used, Removed& removed);
   // Call when all pins older than the removal are released. Does not call reuse().
   void reclaim(const Removed& removed);
   // Deletes the marks of freed ids, durably.

@@ -98,6 +98,13 @@ void UidCache::reclaim(const NameMapping* removed) {
   shard_of_name.unused.push_back(node);
 }
 
+void UidCache::each_uid(const std::function<void(std::uint64_t)>& visit) const {
+  for (const UidShard& shard_of_uid : uids_) {
+    const std::shared_lock lock(shard_of_uid.mutex);
+    for (const auto& [uid, entry] : shard_of_uid.map) visit(uid);
+  }
+}
+
 std::size_t UidCache::size() const {
   std::size_t names = 0;
   for (const NameShard& shard_of_name : names_) {

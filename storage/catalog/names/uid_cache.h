@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <shared_mutex>
 #include <string>
 #include <string_view>
@@ -38,6 +39,8 @@ class UidCache {
   void reclaim(const NameMapping* removed);
 
   [[nodiscard]] std::size_t size() const;  // number of names
+  // Calls visit(uid) for each id, under a lock.
+  void each_uid(const std::function<void(std::uint64_t)>& visit) const;
 
  private:
   static constexpr std::size_t kShards = 16;

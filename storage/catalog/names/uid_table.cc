@@ -218,9 +218,10 @@ Task<void> UidTable::Impl::resolve_once(const std::vector<NameRequest>& requests
 Task<std::vector<Result<UidTable::NameMapping>>> UidTable::resolve_logged(
     std::vector<NameRequest> requests) {
   for (;;) {
+    const std::uint64_t removals = impl_->removals();
     Result<void> assigned;
     CO_TRY_VOID(co_await impl_->resolve_once(requests, assigned));
-    bool went = false;
+    bool went = false;  // a name was in the cache, but is there no more
     std::vector<Result<NameMapping>> entries;
     entries.reserve(requests.size());
     for (const NameRequest& request : requests) {
@@ -232,7 +233,7 @@ Task<std::vector<Result<UidTable::NameMapping>>> UidTable::resolve_logged(
       } else if (request.create && !assigned) {
         entries.emplace_back(std::unexpected(assigned.error()));
       } else {
-        went = went || request.create;  // it was removed meanwhile
+        went = went || request.create || impl_->removals() != removals;
         entries.emplace_back(std::unexpected(no_such_name(request.kind, request.name)));
       }
     }

@@ -8,6 +8,7 @@
 #include <xxhash.h>
 
 #include "common/threads/run_here.h"
+#include "storage/catalog/names/name_kind.h"
 #include "storage/catalog/names/uid_assigner.h"
 #include "storage/catalog/series_rows.h"
 #include "storage/catalog/table_settings.h"
@@ -16,8 +17,6 @@
 
 namespace halite::storage::check {
 namespace {
-
-constexpr std::array kKinds = {NameKind::kMetric, NameKind::kTagKey, NameKind::kTagValue};
 
 std::uint64_t hash_of(BytesView tsuid) { return XXH3_64bits(tsuid.data(), tsuid.size()); }
 
@@ -54,7 +53,7 @@ Result<void> NameCatalog::read(RocksStore& store) {
   all_known_ = true;  // the series of findings must not be reported as unknown too
   TRY_VOID(each_series([this](BytesView tsuid) { known_.insert(hash_of(tsuid)); }));
   UidAssigner ids(names_table_, retention_->base().widths());
-  for (const NameKind kind : kKinds) {
+  for (const NameKind kind : kNameKinds) {
     TRY(last_ids_[static_cast<std::size_t>(kind)], run_here(ids.last_reserved(kind)));
   }
   return {};

@@ -64,6 +64,9 @@ struct EngineOptions {
   std::int64_t maintenance_ms = 1000;                // time between maintenance cycles
   // Expiry and garbage collection let a flush run after this time; 0 = after each piece of work.
   std::int64_t maintenance_yield_ms = 20;
+  std::int64_t series_idle_ms = 2 * 60 * 60 * 1000;  // see series_unloader.h; 0 = never
+  // A query loads all series of a metric up to about so many; beyond that, those of its time.
+  std::size_t load_all_max = 128 * 1024;
   bool auto_maintenance = true;  // false: flush, seal and expire only on request
 
   std::vector<RetentionRule> retention;  // storage.retention; prefixes are unique

@@ -57,6 +57,7 @@ Maintenance::Maintenance(std::shared_ptr<EngineContext> context, prometheus::Reg
     : context_(std::move(context)),
       sealing_(context_, registry),
       series_gc_(context_, registry),
+      unloader_(context_, registry),
       expiry_(context_, series_gc_, registry),
       metrics_(registry),
       head_since_ms_(context_->clock.now_ms()) {}
@@ -258,11 +259,20 @@ void Maintenance::run_cycle() {
 Result<void> Maintenance::collect_garbage(std::size_t steps_max) {
   for (std::size_t step = 0; step < steps_max; ++step) {
     TRY_VOID(context_->check_open());
-    TRY(const bool more, series_gc_.step(yield_briefly_));
+    TRY(const bool more, collect_some());
     if (!more) return {};
     TRY_VOID(yield_or_stop(yield_briefly_));
   }
   return {};
+}
+
+// One of the two at a time, because removal candidates belong to one of them.
+Result<bool> Maintenance::collect_some() {
+  if (series_gc_.allowed() && (unloader_.busy() || !series_gc_.has_candidates())) {
+    TRY(const bool more, unloader_.step(yield_briefly_));
+    if (more || unloader_.busy()) return more;
+  }
+  return series_gc_.step(yield_briefly_);
 }
 
 bool Maintenance::wants_freeze() const {
@@ -310,6 +320,7 @@ Result<void> Maintenance::flush_frozen() {
     for (std::uint32_t shard = 0; shard < stats->newest.size(); ++shard) {
       context_->newest.flushed(shard, stats->newest[shard]);
     }
+    unloader_.flushed(stats->newest);
     context_->head_list.drop_oldest();
     metrics_.flushes.Increment();
     metrics_.flushed_points.Increment(static_cast<double>(stats->points));

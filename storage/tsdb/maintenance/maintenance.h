@@ -24,6 +24,7 @@
 #include "storage/tsdb/maintenance/expiry.h"
 #include "storage/tsdb/maintenance/sealing.h"
 #include "storage/tsdb/maintenance/series_gc.h"
+#include "storage/tsdb/maintenance/series_unloader.h"
 
 namespace halite::storage::engine {
 
@@ -91,6 +92,7 @@ class Maintenance {
   void run_cycle();
   void flush_due();
   [[nodiscard]] Result<void> collect_garbage(std::size_t steps_max);
+  [[nodiscard]] Result<bool> collect_some();
   [[nodiscard]] bool wants_freeze() const;
   // Everything, or only what earlier attempts left.
   enum class FlushOf : std::uint8_t { kEverything, kFrozen };
@@ -106,6 +108,7 @@ class Maintenance {
   const std::shared_ptr<EngineContext> context_;
   Sealing sealing_;
   SeriesGc series_gc_;
+  SeriesUnloader unloader_;
   Expiry expiry_;
   Metrics metrics_;
   const YieldFn yield_briefly_ = [this] { return yield_briefly(); };

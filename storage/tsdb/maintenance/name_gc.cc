@@ -7,6 +7,7 @@
 
 #include "common/metrics.h"
 #include "common/threads/run_here.h"
+#include "storage/catalog/names/name_kind.h"
 #include "storage/tsdb/chunk_db/tables/chunk_state.h"
 #include "storage/tsdb/maintenance/for_each_series.h"
 
@@ -19,8 +20,6 @@ constexpr std::uint32_t kRowsPerStep = 4 * 1024;
 constexpr std::size_t kNamesRemovedAtOnce = 1024;  // creating one of these names waits meanwhile
 constexpr std::size_t kReleasedAtOnce = 1024;
 constexpr std::size_t kReusedMax = 1024 * 1024;  // limit of each kind; a later scan finds the rest
-constexpr std::array kKinds = {NameKind::kMetric, NameKind::kTagKey, NameKind::kTagValue};
-
 std::size_t index(NameKind kind) { return static_cast<std::size_t>(kind); }
 
 // The number of UIDs of a kind that should be ready for new names.
@@ -78,7 +77,7 @@ Result<bool> NameGc::due() const {
 
 // Whether new names use up the ready UIDs while the quarantine has some to release.
 bool NameGc::is_short_of_ids() const {
-  return std::ranges::any_of(kKinds, [this](NameKind kind) {
+  return std::ranges::any_of(kNameKinds, [this](NameKind kind) {
     const DeferredNames& ids = names_.ids();
     const std::uint64_t given = ids.given(kind) - given_[index(kind)];
     return quarantine_[index(kind)].oldest_ms() &&
@@ -186,7 +185,7 @@ Result<void> NameGc::begin() {
   quarantine_ = {};
   released_ = {};
   TRY(ends_, run_here(names_.ids().stop_reuse()));
-  for (const NameKind kind : kKinds) given_[index(kind)] = names_.ids().given(kind);
+  for (const NameKind kind : kNameKinds) given_[index(kind)] = names_.ids().given(kind);
   TRY_VOID(run_here(context_->registry.flush_rows()));
   scanner_ = names_.scan();
   phase_ = Phase::kNames;
@@ -275,7 +274,7 @@ Result<void> NameGc::compare(const YieldFn& yield) {
   for (const auto& [uid, to_class] : context_->retention->state().pinned) {
     add_uid(uid, kept_[index(NameKind::kMetric)]);
   }
-  for (const NameKind kind : kKinds) {
+  for (const NameKind kind : kNameKinds) {
     const IdSet stays = kept_[index(kind)] | used_[index(kind)];
     unused_[index(kind)] = list(named_[index(kind)] - stays, SIZE_MAX);
     IdSet unused;
@@ -323,7 +322,7 @@ Result<void> NameGc::classify_unused(NameKind kind, IdSet unused) {
 
 // Removes the note first: it refers to the removed name, not to the new one.
 Result<bool> NameGc::release_some() {
-  for (const NameKind kind : kKinds) {
+  for (const NameKind kind : kNameKinds) {
     if (released_[index(kind)].empty()) continue;
     std::vector<std::uint64_t> some = take_last(released_[index(kind)], kReleasedAtOnce);
     TRY_VOID(run_here(names_.unmark(kind, some)));
@@ -337,7 +336,7 @@ Result<bool> NameGc::release_some() {
 }
 
 void NameGc::mark_candidates() {
-  for (const NameKind kind : kKinds) names_.mark_candidates(kind, unused_[index(kind)]);
+  for (const NameKind kind : kNameKinds) names_.mark_candidates(kind, unused_[index(kind)]);
   epoch_ = context_->registry.epochs().advance(false);
   phase_ = Phase::kCandidates;
 }
@@ -346,7 +345,7 @@ void NameGc::mark_candidates() {
 // them. From now on a new series ends the candidacy of its names.
 Result<void> NameGc::recheck(const YieldFn& yield) {
   TRY_VOID(note_kept(yield));
-  for (const NameKind kind : kKinds) {
+  for (const NameKind kind : kNameKinds) {
     std::erase_if(unused_[index(kind)], [this, kind](std::uint64_t uid) {
       return used_[index(kind)].contains(static_cast<std::uint32_t>(uid));
     });
@@ -356,7 +355,7 @@ Result<void> NameGc::recheck(const YieldFn& yield) {
 }
 
 Result<bool> NameGc::remove_some() {
-  for (const NameKind kind : kKinds) {
+  for (const NameKind kind : kNameKinds) {
     std::vector<std::uint64_t>& left = unused_[index(kind)];
     if (left.empty()) continue;
     std::vector<std::uint64_t> some = take_last(left, kNamesRemovedAtOnce);
@@ -373,7 +372,7 @@ Result<void> NameGc::reclaim() {
     TRY_VOID(context_->chunks->states.note_number(kForgotten, context_->clock.now_ms()));
   }
   noted_ = true;
-  for (const NameKind kind : kKinds) {
+  for (const NameKind kind : kNameKinds) {
     const std::vector<std::uint64_t>& uids = removed_.uids[index(kind)];
     IdSet freed;
     for (const std::uint64_t uid : uids) {

@@ -43,6 +43,10 @@ class NameGc {
   // A scan is requested or running.
   [[nodiscard]] bool pending() const { return allowed_ && (wanted_ || phase_ != Phase::kIdle); }
 
+  [[nodiscard]] bool has_candidates() const {
+    return phase_ == Phase::kCandidates || phase_ == Phase::kRemoving;
+  }
+
   // Runs one step. False: nothing to do but wait.
   [[nodiscard]] Result<bool> step(const YieldFn& yield);
 

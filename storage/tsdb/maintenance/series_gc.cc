@@ -106,7 +106,8 @@ Result<bool> SeriesGc::step(const YieldFn& yield) {
       return true;
     case Phase::kRemoved:
       if (!epochs.released_before(epoch_)) return false;
-      reclaim();
+      reclaim_series(*context_, removed_);
+      removed_ = {};
       phase_ = Phase::kChecking;
       return true;
   }
@@ -297,13 +298,12 @@ Result<std::vector<SeriesId>> SeriesGc::find_removable(std::vector<SeriesId> ser
   return others;
 }
 
-void SeriesGc::reclaim() {
-  const SeriesTable& table = context_->registry.table();
+void reclaim_series(EngineContext& context, const SeriesTable::Removed& removed) {
+  const SeriesTable& table = context.registry.table();
   std::map<std::uint32_t, std::vector<SeriesId>> by_shard;
-  for (const SeriesId id : removed_.series) by_shard[table.at(id).shard].push_back(id);
-  for (const auto& [shard, series] : by_shard) context_->newest.invalidate(shard, series);
-  context_->registry.reclaim(removed_);
-  removed_ = {};
+  for (const SeriesId id : removed.series) by_shard[table.at(id).shard].push_back(id);
+  for (const auto& [shard, series] : by_shard) context.newest.invalidate(shard, series);
+  context.registry.reclaim(removed);
 }
 
 }  // namespace halite::storage::engine

@@ -30,6 +30,9 @@
 
 namespace halite::storage::engine {
 
+// Call when all pins older than the removal are released: their ids may be used again.
+void reclaim_series(EngineContext& context, const SeriesTable::Removed& removed);
+
 class SeriesGc {
  public:
   SeriesGc(std::shared_ptr<EngineContext> context, prometheus::Registry& registry);
@@ -48,6 +51,13 @@ class SeriesGc {
   // Runs one step. False: nothing to do but wait.
   [[nodiscard]] Result<bool> step(const YieldFn& yield);
 
+  [[nodiscard]] bool allowed() const { return allowed_.load(); }
+  // Series or names are on their way out: nothing else may mark or remove candidates.
+  [[nodiscard]] bool has_candidates() const {
+    return phase_ != Phase::kChecking || context_->registry.table().has_candidates() ||
+           names_.has_candidates();
+  }
+
  private:
   enum class Phase : std::uint8_t { kChecking, kCandidates, kRemoved };
   struct SeriesToCheck {
@@ -56,7 +66,6 @@ class SeriesGc {
     bool deleted = false;  // points were deleted, so it may have tombstones
   };
 
-  [[nodiscard]] bool allowed() const { return allowed_.load(); }
   [[nodiscard]] Result<void> note_unfinished();
   [[nodiscard]] Result<void> begin();
   [[nodiscard]] Result<bool> check_some(const YieldFn& yield);
@@ -73,7 +82,6 @@ class SeriesGc {
   [[nodiscard]] Result<void> remove(const YieldFn& yield);
   [[nodiscard]] Result<std::vector<SeriesId>> find_removable(std::vector<SeriesId> series,
                                                              const YieldFn& yield);
-  void reclaim();
 
   const std::shared_ptr<EngineContext> context_;
   std::atomic<bool> allowed_ = false;

@@ -4,7 +4,7 @@
 #include <mutex>
 
 #include "storage/api/read_context.h"
-#include "storage/tsdb/chunk_db/tables/chunk_key.h"
+#include "storage/tsdb/read/stored_series.h"
 
 namespace halite::storage::engine {
 namespace {
@@ -27,42 +27,22 @@ void remove_present(Head& head, std::uint32_t shard, std::vector<SeriesId>& abse
   absent = std::move(still);
 }
 
-}  // namespace
-
+// The series of a metric that have cells in a partition. kNotFound if one of them is not in memory.
 Result<IdSet> find_stored_series(const EngineContext& context,
                                  const ActiveSeries::ShardPeriod& shard_period,
                                  std::uint64_t metric_uid) {
-  const CyclicLayout& layout = context.retention->layout_of(shard_period.shard);
-  const ShardSlot stored = {.shard = shard_period.shard,
-                            .slot = layout.slot_of(shard_period.period)};
-  Bytes metric;
-  append_be_width(metric, metric_uid, layout.widths().metric);
-  const Bytes begin = metric_prefix(stored, metric);
-  TRY(const ChunkViews::View view, context.chunks->views.view(begin, prefix_end(begin)));
-  Cursor& cursor = *view.cursor;
   IdSet found;
-  for (cursor.seek(begin); cursor.valid();) {
-    TRY(const ParsedKey key, parse_key(layout.widths(), cursor.key()));
-    Bytes next = shard_slot_prefix(stored);
-    next.append(key.series);
-    if (key.cell.period < shard_period.period) {  // from an earlier period
-      append_cell_key(next, {.period = static_cast<std::uint32_t>(shard_period.period),
-                             .kind = CellKind{},
-                             .offset_ms = 0,
-                             .flush_number = 0});
-      cursor.seek(next);
-      continue;
-    }
-    if (key.cell.period == shard_period.period) {
-      const auto id = context.registry.table().find(tsuid_of(layout.widths(), key.series));
-      if (!id) return fail(Errc::kNotFound, "a stored series that is not in memory");
-      found.add(*id);
-    }
-    cursor.seek(prefix_end(next));
-  }
-  TRY_VOID(cursor.status());
+  const auto add = [&](const Bytes& tsuid) -> Result<void> {
+    const auto id = context.registry.table().find(tsuid);
+    if (!id) return fail(Errc::kNotFound, "a stored series that is not in memory");
+    found.add(*id);
+    return {};
+  };
+  TRY_VOID(each_stored_series(context, shard_period, metric_uid, add));
   return found;
 }
+
+}  // namespace
 
 Result<ActiveFilter> ActiveFilter::make(EngineContext& context, const RowSelection& selection,
                                         const ActiveQuery& query) {
@@ -73,15 +53,17 @@ Result<ActiveFilter> ActiveFilter::make(EngineContext& context, const RowSelecti
   const bool worth_it = !selection.by_tsuid() && selection.context().source == ReadSource::kDisk &&
                         wanted >= context.options.list_active_min &&
                         wanted * kLearningCost >= of_metric;
+  const ActiveSeries::MetricState metric = {.uid = selection.metric_uid(),
+                                            .unloads = context.registry.table().unloads()};
   for (const std::int64_t period : query.periods) {
     const ActiveSeries::ShardPeriod shard_period = {.period = period, .shard = query.shard};
-    auto stored = context.active_series.in(shard_period, selection.metric_uid());
+    auto stored = context.active_series.in(shard_period, metric);
     if (stored == nullptr && worth_it) {
       TRY_VOID(selection.context().check());
       const Result<IdSet> found = find_stored_series(context, shard_period, selection.metric_uid());
       if (found) {
-        context.active_series.learn(shard_period, selection.metric_uid(), *found);
-        stored = context.active_series.in(shard_period, selection.metric_uid());
+        context.active_series.learn(shard_period, metric, *found);
+        stored = context.active_series.in(shard_period, metric);
       } else if (found.error().code != Errc::kNotFound &&
                  found.error().code != Errc::kCorruption) {  // otherwise it is unknown
         return std::unexpected(found.error());

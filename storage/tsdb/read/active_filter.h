@@ -44,9 +44,4 @@ class ActiveFilter {
   std::vector<std::pair<std::int64_t, std::shared_ptr<const IdSet>>> stored_;
 };
 
-// The series of a metric that have cells in a partition. kNotFound if one of them is not in memory.
-[[nodiscard]] Result<IdSet> find_stored_series(const EngineContext& context,
-                                               const ActiveSeries::ShardPeriod& shard_period,
-                                               std::uint64_t metric_uid);
-
 }  // namespace halite::storage::engine

@@ -15,33 +15,40 @@ IdSet ids(std::initializer_list<SeriesId> members) {
 
 TEST(ActiveSeries, KnowsNothingOfAMetricThatWasNotLookedAt) {
   ActiveSeries alive;
-  EXPECT_EQ(alive.in(kShardDay, 1), nullptr);
+  EXPECT_EQ(alive.in(kShardDay, {.uid = 1}), nullptr);
   alive.note(kShardDay, ids({5}));
-  EXPECT_EQ(alive.in(kShardDay, 1), nullptr);
-  alive.learn(kShardDay, 1, ids({9}));
-  ASSERT_NE(alive.in(kShardDay, 1), nullptr);
-  EXPECT_TRUE(*alive.in(kShardDay, 1) == ids({5, 9}));
-  EXPECT_EQ(alive.in(kShardDay, 2), nullptr);
-  EXPECT_EQ(alive.in({.period = 8, .shard = 3}, 1), nullptr);
-  EXPECT_EQ(alive.in({.period = 7, .shard = 4}, 1), nullptr);
+  EXPECT_EQ(alive.in(kShardDay, {.uid = 1}), nullptr);
+  alive.learn(kShardDay, {.uid = 1}, ids({9}));
+  ASSERT_NE(alive.in(kShardDay, {.uid = 1}), nullptr);
+  EXPECT_TRUE(*alive.in(kShardDay, {.uid = 1}) == ids({5, 9}));
+  EXPECT_EQ(alive.in(kShardDay, {.uid = 2}), nullptr);
+  EXPECT_EQ(alive.in({.period = 8, .shard = 3}, {.uid = 1}), nullptr);
+  EXPECT_EQ(alive.in({.period = 7, .shard = 4}, {.uid = 1}), nullptr);
 }
 
 TEST(ActiveSeries, WhoHasASetKeepsIt) {
   ActiveSeries alive;
-  alive.learn(kShardDay, 1, {});
-  const auto before = alive.in(kShardDay, 1);
+  alive.learn(kShardDay, {.uid = 1}, {});
+  const auto before = alive.in(kShardDay, {.uid = 1});
   alive.note(kShardDay, ids({5}));
   EXPECT_TRUE(before->isEmpty());
-  EXPECT_TRUE(*alive.in(kShardDay, 1) == ids({5}));
+  EXPECT_TRUE(*alive.in(kShardDay, {.uid = 1}) == ids({5}));
 }
 
 TEST(ActiveSeries, WhatIsForgottenIsNotKnown) {
   ActiveSeries alive;
-  alive.learn(kShardDay, 1, ids({5}));
-  alive.learn({.period = 6, .shard = 3}, 1, ids({5}));
+  alive.learn(kShardDay, {.uid = 1}, ids({5}));
+  alive.learn({.period = 6, .shard = 3}, {.uid = 1}, ids({5}));
   alive.forget({.period = 6, .shard = 3});
-  EXPECT_EQ(alive.in({.period = 6, .shard = 3}, 1), nullptr);
-  EXPECT_NE(alive.in(kShardDay, 1), nullptr);
+  EXPECT_EQ(alive.in({.period = 6, .shard = 3}, {.uid = 1}), nullptr);
+  EXPECT_NE(alive.in(kShardDay, {.uid = 1}), nullptr);
+}
+
+TEST(ActiveSeries, ASetIsNotCompleteAfterAnUnload) {
+  ActiveSeries alive;
+  alive.learn(kShardDay, {.uid = 1, .unloads = 4}, ids({5}));
+  EXPECT_NE(alive.in(kShardDay, {.uid = 1, .unloads = 4}), nullptr);
+  EXPECT_EQ(alive.in(kShardDay, {.uid = 1, .unloads = 5}), nullptr);
 }
 
 TEST(ActiveSeries, ASlotBoundaryCostsABitASeries) {

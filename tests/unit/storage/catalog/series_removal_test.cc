@@ -93,7 +93,7 @@ class RemovalTest : public testing::Test {
   void remove(const std::vector<SeriesId>& series) {
     table_->mark_candidates(series);
     SeriesTable::Removed removed;
-    EXPECT_TRUE(table_->remove(series, removed).empty());
+    EXPECT_TRUE(table_->remove(series, SeriesTable::Rows::kDeleted, removed).empty());
     table_->reclaim(removed);
   }
 
@@ -135,7 +135,8 @@ TEST_F(RemovalTest, WhatIsUsedIsSpared) {
   EXPECT_EQ(table_->add(make(1, 3, 1)).value(), c);
   EXPECT_EQ(table_->find(make(1, 4, 1).tsuid), d);  // looking is no use
   SeriesTable::Removed removed;
-  EXPECT_EQ(table_->remove(all, removed), (std::vector<SeriesId>{b, c}));
+  EXPECT_EQ(table_->remove(all, SeriesTable::Rows::kDeleted, removed),
+            (std::vector<SeriesId>{b, c}));
   EXPECT_EQ(removed.series, (std::vector<SeriesId>{a, d}));
   EXPECT_TRUE(table_->candidates().empty());
   // Until it is reclaimed it is what it was, and its id nobody's.

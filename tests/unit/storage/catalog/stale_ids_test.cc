@@ -33,7 +33,7 @@ class StaleIdsTest : public testing::Test {
   void remove(SeriesId id) {
     table_.mark_candidates({&id, 1});
     table_.epochs().advance();
-    EXPECT_TRUE(table_.remove({&id, 1}, removed_).empty());
+    EXPECT_TRUE(table_.remove({&id, 1}, SeriesTable::Rows::kDeleted, removed_).empty());
     epoch_ = table_.epochs().advance();
   }
   bool reclaim() {

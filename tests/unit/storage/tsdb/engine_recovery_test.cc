@@ -112,6 +112,9 @@ TEST_F(RecoveryTest, WhatItFindsInTheLogIsDurableBeforeTheEngineContinues) {
   for (int round = 0; round < 8; ++round) {
     const std::string host = "host" + std::to_string(round);
     const std::vector<SeriesId> ids = world_.intern({host}).value();
+    // Its name is durable, so that no sync of its own fails before the points come.
+    auto naming = world_.points->uids().find_or_assign(NameKind::kTagValue, host);
+    ASSERT_TRUE(test::run_task(std::move(naming)));
     world_.files->fail_syncs(".log", {Errc::kUnavailable, "input/output error", {}});
     PointBatch points;
     points.add(ids.front(), kNow + 5000, integer_bits(round), 0);

@@ -62,9 +62,10 @@ Result<std::vector<SeriesId>> EngineWorld::intern(const std::vector<std::string>
   return ids;
 }
 
-Result<WorldPoints> EngineWorld::read() {
+Result<WorldPoints> EngineWorld::read(TimestampMs since) {
   storage::SeriesQuery query;
   query.metric = "m";
+  query.since = since;
   const auto selection = run_task(points->select(std::move(query), {}));
   WorldPoints found;
   if (!selection) {
@@ -72,7 +73,7 @@ Result<WorldPoints> EngineWorld::read() {
     return std::unexpected(selection.error());
   }
   for (std::uint32_t shard = 0; shard < points->shard_count(); ++shard) {
-    const auto scan = points->scan(*selection, {.begin = 0, .end = INT64_MAX}, shard);
+    const auto scan = points->scan(*selection, {.begin = since, .end = INT64_MAX}, shard);
     while (true) {
       TRY(const std::vector<Block> blocks, run_task(scan->next()));
       if (blocks.empty()) break;

@@ -44,9 +44,9 @@ class EngineWorld {
   // Series m{host=...}, made where they are new.
   Result<std::vector<storage::SeriesId>> intern(const std::vector<std::string>& hosts);
 
-  // All points of the metric m; none where nobody has heard of it. A point that comes twice is
-  // kInternal.
-  Result<WorldPoints> read();
+  // All points of the metric m from a time on; none where nobody has heard of it. A point that
+  // comes twice is kInternal.
+  Result<WorldPoints> read(TimestampMs since = 0);
 
   // For the next open().
   storage::CyclicOptions layout;
