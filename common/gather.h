@@ -17,7 +17,9 @@
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
 
 #include "common/threads/completion.h"
 #include "common/threads/task.h"
@@ -57,8 +59,12 @@ class Worker {
   std::shared_ptr<State<T>> state_;
 };
 
+// Begins with a post, because co_spawn() on the thread of the caller would run everything up to the
+// first suspension there, one task after the other.
 template <class T>
 boost::asio::awaitable<void> work(Worker<T> worker) {
+  const auto executor = co_await boost::asio::this_coro::executor;
+  co_await boost::asio::post(executor, boost::asio::use_awaitable);
   for (;;) {
     const std::size_t index = worker->next++;
     if (index >= worker->tasks.size()) co_return;

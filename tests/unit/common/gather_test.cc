@@ -1,5 +1,9 @@
 #include "common/gather.h"
 
+#include <chrono>
+#include <latch>
+#include <thread>
+
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/thread_pool.hpp>
@@ -72,6 +76,24 @@ TEST(Gather, RunsSideBySide) {
   for (int i = 0; i < kCount; ++i) tasks.push_back(meet(begun, all_begun, kCount));
   auto met = asio::co_spawn(pool, gather<int>(std::move(tasks), kCount), asio::use_future);
   for (const Result<int>& outcome : met.get()) EXPECT_TRUE(outcome);
+}
+
+// Blocks its thread until both have begun.
+Task<bool> meet_blocking(std::latch& begun) {
+  begun.count_down();
+  for (int i = 0; i < 1'000 && !begun.try_wait(); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  co_return begun.try_wait();
+}
+
+TEST(Gather, UsesAllThreadsOfAPool) {
+  asio::thread_pool pool(2);
+  std::latch begun(2);
+  std::vector<Task<bool>> tasks;
+  for (int i = 0; i < 2; ++i) tasks.push_back(meet_blocking(begun));
+  auto met = asio::co_spawn(pool, gather<bool>(std::move(tasks), 2), asio::use_future);
+  for (const Result<bool>& outcome : met.get()) EXPECT_TRUE(outcome && *outcome);
 }
 
 }  // namespace
