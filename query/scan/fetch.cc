@@ -61,6 +61,7 @@ Result<void> Fetch::count_bytes(std::int64_t bytes) {
 Task<WindowOutcome> Fetch::read(TimeRange window, std::uint64_t window_bytes_max) {
   counted_before_window_ = counted_bytes_;
   fetched_before_window_ = meter_.fetched();
+  new_series_ = 0;
   too_large_ = false;
   for (const auto& shard : shards_) shard->begun = false;
   std::vector<Task<void>> tasks;
@@ -133,7 +134,7 @@ Task<void> Fetch::read_shard(FetchShard* shard, TimeRange window, std::uint64_t 
     CO_TRY_VOID(budget_.check());
     CO_TRY_VOID(take_blocks(*shard, blocks));
     CO_TRY_VOID(keep_annotations(*shard, blocks));
-    if (window_bytes_max > 0 && window_bytes() > window_bytes_max) too_large_ = true;
+    note_if_too_large(window_bytes_max);
     if (too_large_) co_return Result<void>{};
     // A scan that never suspends must not delay other queries.
     if (shard->window_points - yielded < kPointsBetweenYields) continue;
@@ -153,6 +154,7 @@ Result<FetchedSeries*> Fetch::state_of(FetchShard& shard, storage::SeriesId id) 
     FetchedSeries& state = shard.all.emplace_back(source_.series(id), plan_);
     shard.states.emplace(id, &state);
     TRY_VOID(count_bytes(FetchedSeries::kBytes + state.bytes()));
+    ++new_series_;
     shard.fresh.push_back(&state);
     shard.last = &state;
   } else {
@@ -251,7 +253,7 @@ Result<void> Fetch::close_window(FetchShard& shard, TimeRange window,
     }
     TRY_VOID(count_bytes(state->bytes() - before));
     if (state->pipeline.failed()) return fail(Errc::kInvalidArgument, "unhandled fill policy");
-    if (window_bytes_max > 0 && window_bytes() > window_bytes_max) too_large_ = true;
+    note_if_too_large(window_bytes_max);
     if (too_large_) break;
   }
   return {};
@@ -317,9 +319,19 @@ void Fetch::recount() {
   static_cast<void>(count_bytes(bytes - counted_bytes_));  // a merge only releases
 }
 
+// Also limits the memory with that of new series, so that enough is left for a shorter window.
+void Fetch::note_if_too_large(std::uint64_t window_bytes_max) {
+  if (window_bytes_max == 0) return;
+  const auto half = static_cast<std::int64_t>(budget_.limits().bytes_max / 2);
+  if (window_bytes() > window_bytes_max || counted_bytes_ - counted_before_window_ > half) {
+    too_large_ = true;
+  }
+}
+
 std::uint64_t Fetch::window_bytes() const {
+  const std::int64_t of_series = new_series_ * FetchedSeries::kBytes;
   return static_cast<std::uint64_t>(
-      std::max<std::int64_t>(0, counted_bytes_ - counted_before_window_));
+      std::max<std::int64_t>(0, counted_bytes_ - counted_before_window_ - of_series));
 }
 
 }  // namespace halite::query

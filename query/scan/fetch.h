@@ -40,7 +40,8 @@ class Fetch {
     selection_ = std::move(selection);
   }
 
-  // Reads the window after the previous one. window_bytes_max = 0 means no limit.
+  // Reads the window after the previous one. window_bytes_max limits the memory for its points;
+  // 0 means no limit.
   Task<WindowOutcome> read(TimeRange window, std::uint64_t window_bytes_max);
 
   // The series that appeared since the last call.
@@ -63,7 +64,8 @@ class Fetch {
   // Counts the members' memory again. Call this after a merge has consumed points.
   void recount();
 
-  // The memory that the last window used.
+  // The memory for points that the last window used. A shorter window has fewer points, but hardly
+  // fewer series.
   [[nodiscard]] std::uint64_t window_bytes() const;
 
  private:
@@ -78,6 +80,7 @@ class Fetch {
   Result<FetchedSeries*> state_of(FetchShard& shard, storage::SeriesId id);
   Result<void> close_window(FetchShard& shard, TimeRange window, std::uint64_t window_bytes_max);
   Result<void> count_fetched(FetchedSeries& state, const storage::Block& block);
+  void note_if_too_large(std::uint64_t window_bytes_max);
   void give_up();
   void finish();
   Result<void> count_bytes(std::int64_t bytes);
@@ -95,6 +98,7 @@ class Fetch {
   std::vector<std::unique_ptr<FetchShard>> shards_;
   std::atomic<std::int64_t> counted_bytes_ = 0;
   std::int64_t counted_before_window_ = 0;
+  std::atomic<std::int64_t> new_series_ = 0;  // in the current window
   std::atomic<bool> too_large_ = false;
 };
 
