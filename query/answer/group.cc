@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <set>
+#include <span>
 #include <utility>
 
 namespace halite::query {
@@ -60,6 +60,23 @@ class CommonTags {
   std::vector<const storage::SeriesTag*> by_text_;
 };
 
+// Series, tag sets and tags are scattered in memory: prefetches those of the members after `i`.
+void prefetch_series(std::span<const GroupMember> members, std::size_t i) {
+  constexpr std::size_t kAhead = 8;
+  if (i + 2 * kAhead < members.size()) __builtin_prefetch(members[i + 2 * kAhead].series);
+  if (i + kAhead < members.size()) {
+    __builtin_prefetch(&members[i + kAhead].series->tags.set());
+  }
+}
+
+void prefetch_tags(std::span<const GroupMember> members, std::size_t i) {
+  constexpr std::size_t kAhead = 4;
+  prefetch_series(members, i);
+  if (i + kAhead >= members.size()) return;
+  const storage::TagSet& set = members[i + kAhead].series->tags.set();
+  for (std::uint32_t tag = 0; tag < set.size(); ++tag) __builtin_prefetch(set.tags()[tag]);
+}
+
 // The first bytes of a tsuid, which order most series without a look at their scattered memory.
 using TsuidPrefix = std::array<std::uint64_t, 2>;
 
@@ -75,8 +92,9 @@ TsuidPrefix prefix_of(const storage::Tsuid& tsuid) {
 void sort_by_tsuid(std::vector<GroupMember>& members) {
   std::vector<std::pair<TsuidPrefix, GroupMember>> order;
   order.reserve(members.size());
-  for (const GroupMember& member : members) {
-    order.emplace_back(prefix_of(member.series->tsuid), member);
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    prefetch_series(members, i);
+    order.emplace_back(prefix_of(members[i].series->tsuid), members[i]);
   }
   std::ranges::sort(order, [](const auto& a, const auto& b) {
     if (a.first != b.first) return a.first < b.first;
@@ -115,6 +133,7 @@ void Groups::key_into(const storage::Series& series, Bytes& key) const {
     series.tsuid.append_to(key);
     return;
   }
+  if (by_keys_.empty()) return;
   for (const storage::SeriesTag& tag : series.tags) {
     if (groups_by(tag.key)) append_be(key, tag.value_uid);
   }
@@ -127,15 +146,15 @@ Bytes Groups::key_of(const storage::Series& series) const {
 }
 
 void Groups::add(std::vector<GroupMember> members) {
-  std::set<Group*> grown;
   Bytes key;
   for (const GroupMember& member : members) {
     key_into(*member.series, key);
-    Group& group = groups_[key];
-    group.members.push_back(member);
-    if (group.members.size() > 1) grown.insert(&group);
+    groups_[key].members.push_back(member);
   }
-  for (Group* const group : grown) sort_by_tsuid(group->members);
+  for (auto& [grouped_by, group] : groups_) {
+    const std::size_t size = group.members.size();
+    if (size != std::exchange(group.sorted, size) && size > 1) sort_by_tsuid(group.members);
+  }
 }
 
 void Groups::add_empty(const storage::Series& series) { groups_.try_emplace(key_of(series)); }
@@ -184,9 +203,11 @@ std::vector<AnswerSeries> Groups::take_answers(std::size_t query_index) {
     AnswerSeries& answer = answers.emplace_back(std::move(group.answer));
     tags.clear();
     answer.tsuids.reserve(group.members.size());
-    for (const GroupMember& member : group.members) {
-      tags.add(*member.series);
-      answer.tsuids.push_back(member.series->tsuid);
+    for (std::size_t i = 0; i < group.members.size(); ++i) {
+      prefetch_tags(group.members, i);
+      const storage::Series& series = *group.members[i].series;
+      tags.add(series);
+      answer.tsuids.push_back(series.tsuid);
     }
     tags.tell(answer);
     answer.query_index = query_index;

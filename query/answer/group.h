@@ -26,6 +26,7 @@ void sort_annotations(std::vector<storage::Annotation>& notes);
 
 struct Group {
   std::vector<GroupMember> members;  // by TSUID
+  std::size_t sorted = 0;            // of the members, before new ones are sorted in
   AnswerSeries answer;
   AnnotationsBySeries notes;
 };
