@@ -58,6 +58,26 @@ Result<void> Fetch::count_bytes(std::int64_t bytes) {
   return budget_.add_bytes(bytes);
 }
 
+// All shards share the count: counts small amounts together, at the latest in count_now().
+Result<void> Fetch::count_later(FetchShard& shard, std::int64_t bytes) {
+  constexpr std::int64_t kTogether = 64 << 10;
+  shard.uncounted_bytes += bytes;
+  return shard.uncounted_bytes < kTogether ? Result<void>() : count_now(shard);
+}
+
+Result<void> Fetch::count_now(FetchShard& shard) {
+  return count_bytes(std::exchange(shard.uncounted_bytes, 0));
+}
+
+Result<void> Fetch::count_new_series(std::size_t series) {
+  if (series == 0) return {};
+  TRY_VOID(budget_.add_series(series));
+  const auto count = static_cast<std::int64_t>(series);
+  TRY_VOID(count_bytes(count * FetchedSeries::kBytes));
+  new_series_ += count;
+  return {};
+}
+
 Task<WindowOutcome> Fetch::read(TimeRange window, std::uint64_t window_bytes_max) {
   counted_before_window_ = counted_bytes_;
   fetched_before_window_ = meter_.fetched();
@@ -122,7 +142,7 @@ Task<void> Fetch::read_shard(FetchShard* shard, TimeRange window, std::uint64_t 
   shard->notes_before = shard->notes.size();
   std::uint64_t yielded = 0;
   for (FetchedSeries& state : shard->all) {
-    state.pipeline_before = state.pipeline;
+    state.pipeline_before = std::make_unique<Pipeline>(state.pipeline);
     state.points_before = state.member.points.size();
   }
   const std::unique_ptr<storage::BlockScan> scan =
@@ -150,11 +170,9 @@ Result<FetchedSeries*> Fetch::state_of(FetchShard& shard, storage::SeriesId id) 
   if (shard.last != nullptr && shard.last->series->id == id) return shard.last;
   const auto known = shard.states.find(id);
   if (known == shard.states.end()) {
-    TRY_VOID(budget_.add_series(1));
     FetchedSeries& state = shard.all.emplace_back(source_.series(id), plan_);
     shard.states.emplace(id, &state);
-    TRY_VOID(count_bytes(FetchedSeries::kBytes + state.bytes()));
-    ++new_series_;
+    TRY_VOID(count_later(shard, state.bytes()));
     shard.fresh.push_back(&state);
     shard.last = &state;
   } else {
@@ -165,6 +183,7 @@ Result<FetchedSeries*> Fetch::state_of(FetchShard& shard, storage::SeriesId id) 
 
 Result<void> Fetch::take_blocks(FetchShard& shard, const std::vector<storage::Block>& blocks) {
   std::uint64_t points = 0;
+  const std::size_t series_before = shard.all.size();
   for (const storage::Block& block : blocks) {
     if (!block.totals.empty()) {
       TRY_VOID(take_totals(shard, block));
@@ -190,8 +209,10 @@ Result<void> Fetch::take_blocks(FetchShard& shard, const std::vector<storage::Bl
       if (meter_.counts()) TRY_VOID(count_fetched(*state, rest));
       state->pipeline.add(rest, shard.scratch, state->member.points);
     }
-    TRY_VOID(count_bytes(state->bytes() - before));
+    TRY_VOID(count_later(shard, state->bytes() - before));
   }
+  TRY_VOID(count_new_series(shard.all.size() - series_before));
+  TRY_VOID(count_now(shard));
   budget_.add_blocks(blocks.size());
   shard.window_points += points;
   return budget_.add_points(points);
@@ -218,7 +239,7 @@ Result<void> Fetch::take_totals(FetchShard& shard, const storage::Block& block) 
   TRY(FetchedSeries* const state, state_of(shard, block.series));
   const std::int64_t before = state->bytes();
   state->pipeline.add(block, shard.scratch, state->member.points);
-  return count_bytes(state->bytes() - before);
+  return count_later(shard, state->bytes() - before);
 }
 
 Result<void> Fetch::count_fetched(FetchedSeries& state, const storage::Block& block) {
@@ -251,12 +272,12 @@ Result<void> Fetch::close_window(FetchShard& shard, TimeRange window,
       state->pipeline.advance(watermark, shard.scratch, member.points);
       member.final_until = state->pipeline.final_until(watermark);
     }
-    TRY_VOID(count_bytes(state->bytes() - before));
+    TRY_VOID(count_later(shard, state->bytes() - before));
     if (state->pipeline.failed()) return fail(Errc::kInvalidArgument, "unhandled fill policy");
     note_if_too_large(window_bytes_max);
     if (too_large_) break;
   }
-  return {};
+  return count_now(shard);
 }
 
 void Fetch::give_up() {

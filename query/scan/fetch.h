@@ -78,12 +78,15 @@ class Fetch {
   Result<void> keep_annotations(FetchShard& shard, const std::vector<storage::Block>& blocks);
   Result<void> take_totals(FetchShard& shard, const storage::Block& block);
   Result<FetchedSeries*> state_of(FetchShard& shard, storage::SeriesId id);
+  Result<void> count_new_series(std::size_t series);
   Result<void> close_window(FetchShard& shard, TimeRange window, std::uint64_t window_bytes_max);
   Result<void> count_fetched(FetchedSeries& state, const storage::Block& block);
   void note_if_too_large(std::uint64_t window_bytes_max);
   void give_up();
   void finish();
   Result<void> count_bytes(std::int64_t bytes);
+  Result<void> count_later(FetchShard& shard, std::int64_t bytes);
+  Result<void> count_now(FetchShard& shard);
   Task<void> look_ahead_in(FetchShard* shard, std::shared_ptr<const storage::Selection> selection,
                            std::vector<LookAhead> awaited, TimeRange range);
 

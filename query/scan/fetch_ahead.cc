@@ -1,5 +1,6 @@
 // Reads a few series beyond the window: see Fetch::look_ahead().
 #include <algorithm>
+#include <unordered_map>
 #include <utility>
 
 #include "common/gather.h"

@@ -5,12 +5,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <optional>
-#include <unordered_map>
+#include <memory>
 #include <unordered_set>
 #include <vector>
 
 #include <boost/container/deque.hpp>
+#include <boost/unordered/unordered_flat_map.hpp>
 
 #include "common/bytes/bytes.h"
 #include "common/clock.h"
@@ -45,7 +45,7 @@ struct FetchedSeries {
   std::size_t filled_points;
   Member member;
   // The state at the start of the window.
-  std::optional<Pipeline> pipeline_before;
+  std::unique_ptr<Pipeline> pipeline_before;  // null before its second window
   std::size_t points_before = 0;
   std::int64_t counted_hour = -1;  // the last row that the meter counted
 
@@ -61,7 +61,7 @@ struct FetchShard {
   std::uint32_t index = 0;
   // In order of appearance. An empty boost::container::deque takes no memory.
   boost::container::deque<FetchedSeries> all;
-  std::unordered_map<storage::SeriesId, FetchedSeries*> states;
+  boost::unordered_flat_map<storage::SeriesId, FetchedSeries*> states;
   std::vector<FetchedSeries*> fresh;            // not yet returned by take_new()
   std::unordered_set<storage::SeriesId> empty;  // with at least one empty block
   FetchedSeries* last = nullptr;                // consecutive blocks are often of one series
@@ -70,8 +70,9 @@ struct FetchShard {
   // series belong to the previous window.
   bool begun = false;
   std::uint64_t window_points = 0;  // counted in the current window
-  std::vector<FetchedNote> notes;   // of all windows
-  std::size_t notes_before = 0;     // at the start of the window
+  std::int64_t uncounted_bytes = 0;
+  std::vector<FetchedNote> notes;  // of all windows
+  std::size_t notes_before = 0;    // at the start of the window
 
   static std::int64_t bytes_of(const FetchedNote& note) {
     return static_cast<std::int64_t>(sizeof(FetchedNote) + note.json.size());
