@@ -100,10 +100,8 @@ std::vector<HeadPoints> Head::copy(std::uint32_t shard_index, std::span<const Se
   for (std::size_t begin = 0; begin < wanted.size(); begin += kSeriesPerLock) {
     const auto part = wanted.subspan(begin, std::min(kSeriesPerLock, wanted.size() - begin));
     const std::lock_guard lock(shard.mutex());
-    for (const SeriesId id : part) {
-      const auto position = position_of(id);
-      if (!position) continue;
-      if (shard.at(*position).touches(range)) shard.copy(*position, copies.emplace_back());
+    for (const std::uint32_t position : positions_of(shard, part)) {
+      if (shard.at(position).touches(range)) shard.copy(position, copies.emplace_back());
     }
   }
   return copies;
