@@ -83,10 +83,7 @@ Result<std::vector<StoredSlot>> SlotReader::slots(const YieldFn& yield) {
   return std::move(stored.slots);
 }
 
-Result<void> SlotReader::visit(std::int64_t period, BytesView series_key, const Take& take) {
-  return visit(view_->chunks(), period, series_key, take);
-}
-
+template <class Take>
 Result<void> SlotReader::visit(Cursor& cursor, std::int64_t period, BytesView series_key,
                                const Take& take) {
   prefix_.clear();
@@ -116,7 +113,7 @@ Result<StoredSeries> SlotReader::read(std::int64_t period, BytesView series_key,
                                       MemoryReservation* reservation) {
   StoredSeries out;
   const TimestampMs slot_begin = period * layout_.options().span_ms;
-  TRY_VOID(visit(period, series_key, [&](const CellKey& cell, BytesView value) {
+  TRY_VOID(visit(view_->chunks(), period, series_key, [&](const CellKey& cell, BytesView value) {
     return take_cell(cell, value, slot_begin, range, view_->decoder(), out, reservation);
   }));
   return out;
@@ -175,24 +172,26 @@ Result<std::optional<SlotReader::Newest>> SlotReader::newest(std::int64_t period
   std::optional<Newest> best;
   std::uint64_t best_flush = 0;
   bool must_decode = false;  // a tombstone or a range edge falls inside a chunk
-  TRY_VOID(visit(period, series_key, [&](const CellKey& cell, BytesView value) -> Result<void> {
-    must_decode |= cell.kind == CellKind::kTombstone;
-    if (must_decode || slot_begin + cell.offset_ms >= range.end) return {};
-    TRY_VOID(chunk::check_crc(value));
-    TRY(const chunk::Header header, chunk::read_header(value));
-    if (header.last_time < range.begin) return {};
-    must_decode |= header.last_time >= range.end;
-    const bool later = !best || header.last_time > best->time ||
-                       (header.last_time == best->time && cell.flush_number > best_flush);
-    if (must_decode || !later) return {};
-    best = Newest{.time = header.last_time, .last = header.last.value_or(chunk::LastValue{})};
-    best_flush = cell.flush_number;
-    if (header.last) return {};
-    chunk::Points points;
-    TRY_VOID(view_->decoder().decode(value, points));
-    best->last = {points.values.back(), points.floats[points.size() - 1]};
-    return {};
-  }));
+  TRY_VOID(visit(
+      view_->chunks(), period, series_key,
+      [&](const CellKey& cell, BytesView value) -> Result<void> {
+        must_decode |= cell.kind == CellKind::kTombstone;
+        if (must_decode || slot_begin + cell.offset_ms >= range.end) return {};
+        TRY_VOID(chunk::check_crc(value));
+        TRY(const chunk::Header header, chunk::read_header(value));
+        if (header.last_time < range.begin) return {};
+        must_decode |= header.last_time >= range.end;
+        const bool later = !best || header.last_time > best->time ||
+                           (header.last_time == best->time && cell.flush_number > best_flush);
+        if (must_decode || !later) return {};
+        best = Newest{.time = header.last_time, .last = header.last.value_or(chunk::LastValue{})};
+        best_flush = cell.flush_number;
+        if (header.last) return {};
+        chunk::Points points;
+        TRY_VOID(view_->decoder().decode(value, points));
+        best->last = {points.values.back(), points.floats[points.size() - 1]};
+        return {};
+      }));
   if (!must_decode) return best;
   TRY(StoredSeries stored, read(period, series_key, range));
   const chunk::Points points = merge_runs(std::move(stored.runs), stored.tombstones, range);
@@ -205,15 +204,18 @@ Result<SlotReader::Extent> SlotReader::measure(std::int64_t period, BytesView se
                                                TimeRange range) {
   Extent extent;
   const TimestampMs slot_begin = period * layout_.options().span_ms;
-  TRY_VOID(visit(period, series_key, [&](const CellKey& cell, BytesView value) -> Result<void> {
-    if (cell.kind == CellKind::kTombstone || slot_begin + cell.offset_ms >= range.end) return {};
-    TRY(const chunk::Header header, chunk::read_header(value));
-    if (header.last_time < range.begin) return {};
-    ++extent.chunks;
-    extent.points += header.count;
-    extent.bytes += value.size();
-    return {};
-  }));
+  TRY_VOID(visit(view_->chunks(), period, series_key,
+                 [&](const CellKey& cell, BytesView value) -> Result<void> {
+                   if (cell.kind == CellKind::kTombstone ||
+                       slot_begin + cell.offset_ms >= range.end)
+                     return {};
+                   TRY(const chunk::Header header, chunk::read_header(value));
+                   if (header.last_time < range.begin) return {};
+                   ++extent.chunks;
+                   extent.points += header.count;
+                   extent.bytes += value.size();
+                   return {};
+                 }));
   return extent;
 }
 

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -93,8 +92,8 @@ class SlotReader {
 
  private:
   SlotReader(std::unique_ptr<ShardView> view, const CyclicLayout& layout, std::uint32_t shard);
-  using Take = std::function<Result<void>(const CellKey&, BytesView value)>;
-  [[nodiscard]] Result<void> visit(std::int64_t period, BytesView series_key, const Take& take);
+  // Calls take(const CellKey&, BytesView value) for each cell.
+  template <class Take>
   [[nodiscard]] Result<void> visit(Cursor& cursor, std::int64_t period, BytesView series_key,
                                    const Take& take);
   const CyclicLayout& layout_;
