@@ -4,7 +4,6 @@
 #include <optional>
 #include <utility>
 
-#include <boost/unordered/unordered_flat_map.hpp>
 #include <fmt/format.h>
 
 #include "common/threads/memory_reservation.h"
@@ -70,29 +69,29 @@ class EngineScan::Reader {
 
  private:
   struct Wanted {
-    SeriesId id = 0;
-    Bytes key;  // chunk_key.h: series_key(); empty if all points are in heads
+    const Series* series = nullptr;
+    std::uint64_t order = 0;                // chunk_key.h: key_order()
+    bool stored = false;                    // false: all points are in heads
+    std::vector<chunk::FlushedRun> recent;  // its points in heads, while its group is read
   };
-  using HeadRuns = boost::unordered_flat_map<SeriesId, std::vector<chunk::FlushedRun>>;
 
   Result<void> start();
+  void sort_wanted();
   Result<void> begin_group();
   Result<void> read_some();
   [[nodiscard]] std::vector<std::int64_t> slots_of_group() const;
-  [[nodiscard]] bool may_be_stored(const Wanted& series, std::int64_t period) const {
-    return !series.key.empty() && std::ranges::binary_search(periods_, period);
-  }
+  void leave_group();
   Result<void> take_heads();
   struct HeadCopies {
     std::uint64_t flush_number = 0;
     std::vector<HeadPoints> series;
   };
   [[nodiscard]] std::vector<HeadCopies> copy_heads() const;
-  Result<void> read_slot(std::int64_t period, const Wanted& series);
-  Result<bool> read_totals(std::int64_t period, const Wanted& series, TimeRange range);
-  Result<void> add_pieces(std::int64_t period, const Wanted& series);
-  Result<chunk::Points> points_of(std::int64_t period, const Wanted& series, TimeRange range);
-  [[nodiscard]] Error of_series(Error error, SeriesId id) const;
+  Result<void> read_slot(std::int64_t period, const Wanted& wanted);
+  Result<bool> read_totals(std::int64_t period, const Wanted& wanted, TimeRange range);
+  Result<void> add_pieces(std::int64_t period, const Wanted& wanted);
+  Result<chunk::Points> points_of(std::int64_t period, const Wanted& wanted, TimeRange range);
+  [[nodiscard]] static Error of_series(Error error, const Series& series);
   void add_blocks(SeriesId id, chunk::PointsView points);
 
   const std::shared_ptr<EngineContext> context_;
@@ -109,15 +108,16 @@ class EngineScan::Reader {
   std::vector<std::int64_t> periods_;  // with chunks, ascending
   std::optional<ActiveFilter> alive_;
   std::vector<Wanted> wanted_;  // in key order
+  // Of the series that is read: chunk_key.h's series_key(); empty if it has no chunk in the slot.
+  Bytes key_;
   bool totals_wished_ = false;
   SummaryPlan choice_;
 
   // Groups of series are read slot by slot, in storage order. Blocks are returned in between.
   std::size_t group_series_ = kSeriesPerGroup;  // maximum; fewer if heads have many points of each
-  std::span<const Wanted> group_;               // of wanted_
+  std::span<Wanted> group_;                     // of wanted_
   std::size_t next_series_ = 0;                 // in wanted_, after the group
-  HeadRuns head_runs_;                          // of the group
-  MemoryReservation heads_held_;                // for head_runs_
+  MemoryReservation heads_held_;                // for the group's points in heads
   std::vector<std::int64_t> slots_;             // periods
   std::size_t slot_ = 0;                        // next in slots_
   std::size_t slot_series_ = 0;                 // series of group_ already read in that slot
@@ -141,25 +141,38 @@ Result<void> EngineScan::Reader::start() {
   const RowSelection::Known known = selection_->known();
   TRY(alive_, ActiveFilter::make(*context_, *selection_,
                                  {.shard = shard_, .periods = periods_, .heads = heads_}));
-  bool any_key = false;
-  for (const SeriesId id : alive_->alive(known->of_shard(shard_))) {
-    Wanted& series = wanted_.emplace_back(Wanted{.id = id, .key = {}});
+  const std::vector<SeriesId> alive = alive_->alive(known->of_shard(shard_));
+  wanted_.reserve(alive.size());
+  for (const SeriesId id : alive) {
     const auto may_be_stored = [this, id](std::int64_t period) {
       return alive_->may_be_stored(period, id);
     };
-    if (std::ranges::none_of(periods_, may_be_stored)) continue;  // all points are in heads
-    series.key = series_key(layout_.widths(), table.at(id).tsuid.bytes());
-    any_key = true;
+    Wanted& wanted = wanted_.emplace_back();
+    wanted.series = &table.at(id);
+    __builtin_prefetch(wanted.series);
+    wanted.stored = std::ranges::any_of(periods_, may_be_stored);
   }
-  if (any_key) std::ranges::sort(wanted_, {}, &Wanted::key);
+  if (std::ranges::any_of(wanted_, &Wanted::stored)) sort_wanted();
   return {};
+}
+
+void EngineScan::Reader::sort_wanted() {
+  for (const Wanted& wanted : wanted_) __builtin_prefetch(&wanted.series->tags.set());
+  for (Wanted& wanted : wanted_) wanted.order = key_order(*wanted.series);
+  std::ranges::sort(wanted_, [](const Wanted& a, const Wanted& b) {
+    return a.order != b.order ? a.order < b.order : key_precedes(*a.series, *b.series);
+  });
 }
 
 // Starts the next group: fewer series if heads have many points of each.
 Result<void> EngineScan::Reader::begin_group() {
   TRY_VOID(selection_->context().check());
   const std::size_t count = std::min(group_series_, wanted_.size() - next_series_);
-  group_ = std::span<const Wanted>(wanted_).subspan(next_series_, count);
+  leave_group();
+  group_ = std::span<Wanted>(wanted_).subspan(next_series_, count);
+  for (const Wanted& wanted : group_) {
+    if (wanted.stored) __builtin_prefetch(&wanted.series->tags.set());
+  }
   TRY_VOID(take_heads());
   next_series_ += group_.size();
   slots_ = slots_of_group();
@@ -168,10 +181,15 @@ Result<void> EngineScan::Reader::begin_group() {
   return {};
 }
 
+void EngineScan::Reader::leave_group() {
+  for (Wanted& wanted : group_) wanted.recent = {};
+  heads_held_.give_back();
+}
+
 std::vector<EngineScan::Reader::HeadCopies> EngineScan::Reader::copy_heads() const {
   std::vector<SeriesId> ids;
   ids.reserve(group_.size());
-  for (const Wanted& series : group_) ids.push_back(series.id);
+  for (const Wanted& wanted : group_) ids.push_back(wanted.series->id);
   std::vector<HeadCopies> copies;
   for (const std::shared_ptr<Head>& head : heads_) {
     copies.push_back({.flush_number = head->number(), .series = head->copy(shard_, ids, range_)});
@@ -179,10 +197,8 @@ std::vector<EngineScan::Reader::HeadCopies> EngineScan::Reader::copy_heads() con
   return copies;
 }
 
-// Sets head_runs_; shortens the group if it would have too many points.
+// Sets the group's `recent`; shortens the group if it would have too many points.
 Result<void> EngineScan::Reader::take_heads() {
-  head_runs_.clear();
-  heads_held_.give_back();
   if (heads_.empty()) return {};
   std::vector<HeadCopies> copies;
   std::size_t points = 0;
@@ -201,11 +217,13 @@ Result<void> EngineScan::Reader::take_heads() {
   }
   TRY_VOID(heads_held_.add(points * kPointBytes));
   for (const HeadCopies& head : copies) {
+    auto wanted = group_.begin();  // the copies are in the same order
     for (const HeadPoints& copy : head.series) {
+      while (wanted->series->id != copy.id) ++wanted;
       chunk::FlushedRun run;
       run.flush_number = head.flush_number;
       read_points(copy, range_, run.points);
-      if (!run.points.empty()) head_runs_[copy.id].push_back(std::move(run));
+      if (!run.points.empty()) wanted->recent.push_back(std::move(run));
     }
   }
   return {};
@@ -215,14 +233,14 @@ Result<void> EngineScan::Reader::take_heads() {
 std::vector<std::int64_t> EngineScan::Reader::slots_of_group() const {
   std::vector<std::int64_t> periods = periods_;
   const std::int64_t span = layout_.options().span_ms;
-  for (const auto& [id, runs] : head_runs_) {
-    for (const chunk::FlushedRun& run : runs) {
-      for (const TimestampMs time : run.points.times) {
-        const std::int64_t period = time / span;
+  for (const Wanted& wanted : group_) {
+    for (const chunk::FlushedRun& run : wanted.recent) {
+      const auto end = run.points.times.end();
+      for (auto time = run.points.times.begin(); time != end;) {
+        const std::int64_t period = *time / span;
         const auto place = std::ranges::lower_bound(periods, period);
-        if (place == periods.end() || *place != period) {
-          periods.insert(place, period);
-        }
+        if (place == periods.end() || *place != period) periods.insert(place, period);
+        time = std::lower_bound(time, end, (period + 1) * span);
       }
     }
   }
@@ -232,10 +250,11 @@ std::vector<std::int64_t> EngineScan::Reader::slots_of_group() const {
 // Reads a slot until it is finished or there are enough blocks to return.
 Result<void> EngineScan::Reader::read_some() {
   TRY_VOID(selection_->context().check());
+  blocks_.reserve(group_.size());
   while (slot_series_ < group_.size() && blocks_.size() < kBlocksPerBatch) {
-    const Wanted& series = group_[slot_series_++];
-    const Result<void> read = read_slot(slots_[slot_], series);
-    if (!read) return std::unexpected(of_series(read.error(), series.id));
+    const Wanted& wanted = group_[slot_series_++];
+    const Result<void> read = read_slot(slots_[slot_], wanted);
+    if (!read) return std::unexpected(of_series(read.error(), *wanted.series));
   }
   if (slot_series_ < group_.size()) return {};
   slot_series_ = 0;
@@ -244,9 +263,8 @@ Result<void> EngineScan::Reader::read_some() {
 }
 
 // Names the series with damaged points, so that the query can be repeated without it.
-Error EngineScan::Reader::of_series(Error error, SeriesId id) const {
+Error EngineScan::Reader::of_series(Error error, const Series& series) {
   if (error.code != Errc::kCorruption) return error;
-  const Series& series = context_->registry.table().at(id);
   std::string tags;
   for (const auto& tag : series.tags) {
     tags += fmt::format("{}{}={}", tags.empty() ? "" : ",", tag.key, tag.value);
@@ -256,21 +274,32 @@ Error EngineScan::Reader::of_series(Error error, SeriesId id) const {
   return error;
 }
 
-Result<void> EngineScan::Reader::read_slot(std::int64_t period, const Wanted& series) {
-  if (!head_runs_.contains(series.id) && !alive_->may_be_stored(period, series.id)) return {};
+Result<void> EngineScan::Reader::read_slot(std::int64_t period, const Wanted& wanted) {
+  key_.clear();
+  if (wanted.stored && std::ranges::binary_search(periods_, period) &&
+      alive_->may_be_stored(period, wanted.series->id)) {
+    append_series_key(key_, *wanted.series);
+  }
+  if (wanted.recent.empty() && key_.empty()) return {};
   const std::int64_t span = layout_.options().span_ms;
   const TimeRange range = {.begin = std::max(range_.begin, period * span),
                            .end = std::min(range_.end, (period + 1) * span)};
   if (totals_wished_) {
-    TRY(const bool answered, read_totals(period, series, range));
+    TRY(const bool answered, read_totals(period, wanted, range));
     if (answered) return {};
   }
-  TRY(chunk::Points points, points_of(period, series, range));
+  if (key_.empty() && wanted.recent.size() == 1) {
+    const chunk::PointsView part = part_of(wanted.recent.front().points, range);
+    TRY_VOID(blocks_held_.add(part.size() * kPointBytes));
+    add_blocks(wanted.series->id, part);
+    return {};
+  }
+  TRY(chunk::Points points, points_of(period, wanted, range));
   if (points.size() > kBlockPointsMax) {
-    add_blocks(series.id, points.view());
+    add_blocks(wanted.series->id, points.view());
   } else if (!points.empty()) {
     Block& block = blocks_.emplace_back();
-    block.series = series.id;
+    block.series = wanted.series->id;
     set_floats(points.view(), block);
     block.times = std::move(points.times);
     block.values = std::move(points.values);
@@ -279,29 +308,27 @@ Result<void> EngineScan::Reader::read_slot(std::int64_t period, const Wanted& se
 }
 
 // False: all points must be decoded.
-Result<bool> EngineScan::Reader::read_totals(std::int64_t period, const Wanted& series,
+Result<bool> EngineScan::Reader::read_totals(std::int64_t period, const Wanted& wanted,
                                              TimeRange range) {
-  if (!may_be_stored(series, period)) return false;
+  if (key_.empty()) return false;
   const TimestampMs slot_begin = period * layout_.options().span_ms;
   choice_.begin(range);
-  TRY(const UnsealedRange unsealed, stored_->unsealed(period, series.key));
+  TRY(const UnsealedRange unsealed, stored_->unsealed(period, key_));
   if (unsealed.without_summary) return false;
   choice_.decode({.begin = slot_begin + unsealed.begin_ms, .end = slot_begin + unsealed.end_ms});
-  if (const auto recent = head_runs_.find(series.id); recent != head_runs_.end()) {
-    for (const chunk::FlushedRun& run : recent->second) {
-      choice_.decode({.begin = run.points.times.front(), .end = run.points.times.back() + 1});
-    }
+  for (const chunk::FlushedRun& run : wanted.recent) {
+    choice_.decode({.begin = run.points.times.front(), .end = run.points.times.back() + 1});
   }
   if (!choice_.any()) return false;
-  TRY(const SlotReader::Summary summary, stored_->read_summary(period, series.key));
+  TRY(const SlotReader::Summary summary, stored_->read_summary(period, key_));
   // Without a summary there is no data, or its content is unknown.
   if (summary.must_decode || summary.summaries == nullptr) return false;
   choice_.take(*summary.summaries, totals_request_);
-  TRY_VOID(add_pieces(period, series));
+  TRY_VOID(add_pieces(period, wanted));
   return true;
 }
 
-Result<void> EngineScan::Reader::add_pieces(std::int64_t period, const Wanted& series) {
+Result<void> EngineScan::Reader::add_pieces(std::int64_t period, const Wanted& wanted) {
   const std::span<SummaryPlan::Piece> pieces = choice_.pieces();
   TimeRange decoded;  // covers all pieces to decode, in one call
   for (const SummaryPlan::Piece& piece : pieces) {
@@ -311,14 +338,14 @@ Result<void> EngineScan::Reader::add_pieces(std::int64_t period, const Wanted& s
   }
   chunk::Points points;
   if (decoded.end > 0) {
-    TRY(points, points_of(period, series, decoded));
+    TRY(points, points_of(period, wanted, decoded));
   }
   for (SummaryPlan::Piece& piece : pieces) {
     if (piece.decode) {
-      add_blocks(series.id, part_of(points, piece.range));
+      add_blocks(wanted.series->id, part_of(points, piece.range));
     } else if (!piece.totals.empty()) {
       Block& block = blocks_.emplace_back();
-      block.series = series.id;
+      block.series = wanted.series->id;
       block.totals = std::move(piece.totals);
       work_.totals += block.totals.size();
     }
@@ -326,23 +353,20 @@ Result<void> EngineScan::Reader::add_pieces(std::int64_t period, const Wanted& s
   return {};
 }
 
-Result<chunk::Points> EngineScan::Reader::points_of(std::int64_t period, const Wanted& series,
+Result<chunk::Points> EngineScan::Reader::points_of(std::int64_t period, const Wanted& wanted,
                                                     TimeRange range) {
   StoredSeries stored;
-  if (may_be_stored(series, period)) {
-    TRY(stored, stored_->read(period, series.key, range, &blocks_held_));
+  if (!key_.empty()) {
+    TRY(stored, stored_->read(period, key_, range, &blocks_held_));
   }
   work_.chunks_decoded += stored.chunks_decoded;
   work_.chunks_skipped += stored.chunks_skipped;
-  const auto recent = head_runs_.find(series.id);
-  if (recent != head_runs_.end()) {
-    for (const chunk::FlushedRun& run : recent->second) {
-      const chunk::PointsView part = part_of(run.points, range);
-      if (part.size() == 0) continue;
-      TRY_VOID(blocks_held_.add(part.size() * kPointBytes));
-      stored.runs.push_back({.flush_number = run.flush_number, .points = {}});
-      stored.runs.back().points.append(part);
-    }
+  for (const chunk::FlushedRun& run : wanted.recent) {
+    const chunk::PointsView part = part_of(run.points, range);
+    if (part.size() == 0) continue;
+    TRY_VOID(blocks_held_.add(part.size() * kPointBytes));
+    stored.runs.push_back({.flush_number = run.flush_number, .points = {}});
+    stored.runs.back().points.append(part);
   }
   return merge_runs(std::move(stored.runs), stored.tombstones, range);
 }

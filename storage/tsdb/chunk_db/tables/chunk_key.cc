@@ -1,5 +1,7 @@
 #include "storage/tsdb/chunk_db/tables/chunk_key.h"
 
+#include <array>
+
 #include "storage/cells/layouts/tsuid.h"
 
 namespace halite::storage::engine {
@@ -34,6 +36,23 @@ Bytes series_key(const UidWidths& widths, BytesView tsuid) {
   append_be(key, static_cast<std::uint8_t>(pairs));
   key.append(tsuid.substr(widths.metric));
   return key;
+}
+
+void append_series_key(Bytes& to, const Series& series) {
+  to.append(series.tsuid.metric());
+  append_be(to, static_cast<std::uint8_t>(series.tags.size()));
+  to.append(series.tsuid.tags());
+}
+
+bool key_precedes(const Series& a, const Series& b) {
+  if (a.tags.size() != b.tags.size()) return a.tags.size() < b.tags.size();
+  return a.tsuid.tags() < b.tsuid.tags();
+}
+
+std::uint64_t key_order(const Series& series) {
+  std::array<char, sizeof(std::uint64_t)> begin = {static_cast<char>(series.tags.size())};
+  series.tsuid.tags().copy(&begin[1], begin.size() - 1);
+  return load_be<std::uint64_t>(begin.data());
 }
 
 Bytes tsuid_of(const UidWidths& widths, BytesView series_key) {

@@ -13,6 +13,7 @@
 
 #include "common/bytes/bytes.h"
 #include "common/result.h"
+#include "storage/api/series.h"
 #include "storage/cells/layouts/row_layout.h"
 
 namespace halite::storage::engine {
@@ -72,6 +73,11 @@ struct ParsedKey {
 
 // metric uid · pairs · ...  <->  tsuid
 [[nodiscard]] Bytes series_key(const UidWidths& widths, BytesView tsuid);
+void append_series_key(Bytes& to, const Series& series);
+// Whether a's key is less than b's. Both have one metric.
+[[nodiscard]] bool key_precedes(const Series& a, const Series& b);
+// The beginning of the key after the metric: where two differ, they order the keys.
+[[nodiscard]] std::uint64_t key_order(const Series& series);
 [[nodiscard]] Bytes tsuid_of(const UidWidths& widths, BytesView series_key);
 
 }  // namespace halite::storage::engine
