@@ -5,7 +5,7 @@
 //             "id" and "value": a codec's bytes in base64
 // Parameters  as /api/put
 // Answer      as /api/put
-// Errors      as /api/put; 503 histograms are off, for any method
+// Errors      as /api/put; 400 histograms are off, for any method (503 with --opentsdb-conf)
 #include "ingest/histogram_writer.h"
 #include "web/handlers/handlers.h"
 #include "web/handlers/put_answer.h"
@@ -15,7 +15,9 @@ namespace halite::web {
 
 boost::asio::awaitable<Response> handle_histogram(Call& call) {
   if (call.services.histograms == nullptr) {
-    co_return error_response(call, 503, kHistogramsAreOff);
+    // Senders repeat what a 503 refuses. This will not be accepted later.
+    const int status = call.options.opentsdb_words ? 503 : 400;
+    co_return error_response(call, status, kHistogramsAreOff);
   }
   if (call.request.method != "POST") co_return method_not_allowed(call);
   const Result<ingest::PutOptions> put_options = parse_put_options(call.target);
