@@ -116,6 +116,8 @@ std::string check_json(const Report& report) { return boost::json::serialize(jso
 
 std::string scrub_json(const storage::check::ScrubState& state) {
   boost::json::object object = json_of(state.report);
+  // Before the end, only damage is known.
+  if (state.ended_ms == 0 && state.report.findings.empty()) object["sound"] = nullptr;
   object["running"] = state.running;
   object["began_ms"] = state.began_ms;
   object["ended_ms"] = state.ended_ms;

@@ -15,7 +15,8 @@ namespace halite::app {
 // {"sound":..,"findings":[{"file":..,"offset":..,"what":..,"may_be_torn":..,"hurt":{..}}],..}
 [[nodiscard]] std::string check_json(const storage::check::Report& report);
 
-// Like check_json() for an open store, with the progress.
+// Like check_json() for an open store, with the progress. "sound" is null until the check has ended
+// or has found damage.
 [[nodiscard]] std::string scrub_json(const storage::check::ScrubState& state);
 
 // The lines of one damage and of the data that it affects.

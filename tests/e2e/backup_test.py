@@ -130,8 +130,9 @@ class Backups(support.HaliteTest):
         server = self.started()
         self.put(server, 0, 200)
         self.assertEqual(server.request("POST", "/api/admin/flush")[0], 204)
+        self.assertIsNone(json.loads(server.request("GET", "/api/admin/check")[1])["sound"])
         state = self.run_job(server, "check")
-        self.assertTrue(state["sound"])
+        self.assertIs(state["sound"], True)
         self.assertGreater(state["points"], 0)
         # Of points: what the database says of itself is not hurting anybody.
         tables = sorted((table for table in

@@ -44,17 +44,17 @@ Scrub::~Scrub() = default;
 
 Result<void> Scrub::begin() {
   const std::lock_guard lock(mutex_);
-  if (state_.running || asked_) return fail(Errc::kConflict, "a check is already running");
+  if (state_.running) return fail(Errc::kConflict, "a check is already running");
   asked_ = true;
+  // No caller takes the last pass's result for that of this one.
+  state_ = {.running = true, .began_ms = dependencies_.clock.now_ms()};
   changed_.notify_all();
   return {};
 }
 
 ScrubState Scrub::state() const {
   const std::lock_guard lock(mutex_);
-  ScrubState state = state_;
-  state.running = state.running || asked_;
-  return state;
+  return state_;
 }
 
 void Scrub::run(const std::stop_token& stop) {

@@ -38,7 +38,7 @@ struct ScrubOptions {
 };
 
 struct ScrubState {
-  bool running = false;
+  bool running = false;      // or requested and about to run
   TimestampMs began_ms = 0;  // the last pass; 0 = none
   TimestampMs ended_ms = 0;  // 0 = still running, or none
   Progress progress = {};    // of the last pass
@@ -61,6 +61,7 @@ class Scrub {
 
   // Begins a pass now, at the configured rate. kConflict: a pass is running.
   Result<void> begin();
+  // Of the running pass, or of the last one.
   [[nodiscard]] ScrubState state() const;
 
  private:

@@ -54,6 +54,19 @@ TEST(Scrub, FindsNothingInASoundStore) {
   ASSERT_TRUE(data.world.close());
 }
 
+TEST(Scrub, ShowsNothingOfTheLastPassOnceANewOneIsRequested) {
+  Damaged data;
+  ASSERT_TRUE(data.world.open());
+  auto scrub = scrub_of(data, {.bytes_per_s = 1U << 30, .interval_ms = 0});
+  EXPECT_GT(state_after_one(*scrub).ended_ms, 0);
+  ASSERT_TRUE(scrub->begin());
+  const check::ScrubState state = scrub->state();
+  EXPECT_GT(state.began_ms, 0);
+  EXPECT_EQ(state.running, state.ended_ms == 0);
+  scrub.reset();
+  ASSERT_TRUE(data.world.close());
+}
+
 TEST(Scrub, TellsDamageOnceAndGoesOn) {
   Damaged data;
   ASSERT_TRUE(data.world.open());
