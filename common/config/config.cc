@@ -1,6 +1,7 @@
 #include "common/config/config.h"
 
 #include <algorithm>
+#include <ranges>
 #include <span>
 
 #include <fmt/format.h>
@@ -41,6 +42,33 @@ std::size_t word_distance(std::span<const std::string_view> asked,
     if (letters < word.size()) words.erase(best);
   }
   return distance + words.size();
+}
+
+// At most a third of the letters differ.
+bool is_similar(std::string_view asked, std::string_view other) {
+  return edit_distance(asked, other) * 3 <= asked.size();
+}
+
+// Whether a setting is worth suggesting: the names are similar, or words with more than half of the
+// requested letters are similar to words of the setting.
+bool is_near(std::string_view name, std::span<const std::string_view> asked,
+             std::string_view setting) {
+  if (is_similar(name, setting)) return true;
+  const std::vector<std::string_view> words = words_of(setting);
+  std::size_t letters = 0;
+  std::size_t found = 0;
+  for (const std::string_view word : asked) {
+    letters += word.size();
+    const auto similar = [word](std::string_view other) { return is_similar(word, other); };
+    if (std::ranges::any_of(words, similar)) found += word.size();
+  }
+  return found * 2 > letters;
+}
+
+// What to do about an unknown name. `near`: the name to suggest, or empty.
+std::string advice(std::string_view near) {
+  if (near.empty()) return "halite serve --print-config lists all settings";
+  return fmt::format("did you mean {}?", near);
 }
 
 // "data_dir" as a flag: "--data-dir".
@@ -250,8 +278,12 @@ std::string Config::nearest(std::string_view name) const {
     return std::pair(word_distance(asked, words_of(setting.name)),
                      edit_distance(name, setting.name));
   };
-  const auto best = std::ranges::min_element(settings_, {}, distance);
-  return best == settings_.end() ? "" : best->name;
+  const auto near = [name, &asked](const Setting& setting) {
+    return is_near(name, asked, setting.name);
+  };
+  auto candidates = settings_ | std::views::filter(near);
+  const auto best = std::ranges::min_element(candidates, {}, distance);
+  return best == candidates.end() ? "" : best->name;
 }
 
 Result<void> Config::assign(Setting& setting, std::string_view text, SettingSource source,
@@ -285,8 +317,8 @@ Result<void> Config::apply_entries(const std::vector<FileSetting>& entries,
     Setting* setting = find(entry.name);
     if (setting == nullptr) {
       return fail(Errc::kInvalidArgument,
-                  fmt::format("{}:{}: unknown setting {}; did you mean {}?", path, entry.line,
-                              entry.name, nearest(entry.name)));
+                  fmt::format("{}:{}: unknown setting {}; {}", path, entry.line, entry.name,
+                              advice(nearest(entry.name))));
     }
     const Result<void> assigned = assign(*setting, entry.text, SettingSource::kFile,
                                          fmt::format("file {}:{}", path, entry.line));
@@ -308,9 +340,10 @@ Result<void> Config::apply_environment(const char* const* environment) {
         settings_, name, [](const Setting& setting) { return environment_name(setting.name); });
     if (found == settings_.end()) {
       const std::string lower = to_lower(name.substr(kEnvironmentPrefix.size()));
+      const std::string near = nearest(lower);
       return fail(Errc::kInvalidArgument,
-                  fmt::format("environment: unknown setting {}; did you mean {}?", name,
-                              environment_name(nearest(lower))));
+                  fmt::format("environment: unknown setting {}; {}", name,
+                              advice(near.empty() ? near : environment_name(near))));
     }
     const Result<void> assigned =
         assign(*found, variable.substr(name.size() + 1), SettingSource::kEnvironment,
@@ -327,8 +360,8 @@ Result<void> Config::apply_flag(const std::string& shown, std::string_view name,
                                 std::string_view value) {
   Setting* setting = find(name);
   if (setting == nullptr) {
-    return fail(Errc::kInvalidArgument, fmt::format("{}: unknown setting {}; did you mean {}?",
-                                                    shown, name, nearest(name)));
+    return fail(Errc::kInvalidArgument,
+                fmt::format("{}: unknown setting {}; {}", shown, name, advice(nearest(name))));
   }
   const Result<void> assigned =
       assign(*setting, value, SettingSource::kFlag, fmt::format("flag {}", shown));

@@ -12,7 +12,7 @@
 //   Lifetime  the fields outlive the Config.
 //   Threads   not thread-safe; used at start only.
 //   Errors    kInvalidArgument, with the place of the value. For an unknown name it suggests the
-//             nearest one.
+//             nearest one, if one is near.
 //
 // Over 140 lines because each kind of setting has a declaration with its units.
 #pragma once
@@ -152,6 +152,7 @@ class Config {
   static const char* type_of(Kind kind);
   void declare(Setting setting);
   [[nodiscard]] Setting* find(std::string_view name);
+  // Empty if no name is near.
   [[nodiscard]] std::string nearest(std::string_view name) const;
   Result<void> apply_entries(const std::vector<FileSetting>& entries, const std::string& path);
   static Result<void> assign(Setting& setting, std::string_view text, SettingSource source,

@@ -108,6 +108,17 @@ TEST_F(ConfigTest, UnknownNamesNameTheNearest) {
   }
 }
 
+TEST_F(ConfigTest, UnknownNamesWithoutANearOneSuggestNone) {
+  const std::string none = "; halite serve --print-config lists all settings";
+  for (const std::string asked : {"nosuch", "web.nosuch", "foo.max", "x", ""}) {
+    EXPECT_EQ(config_.apply_flag("--set", asked, "1").error().message,
+              "--set: unknown setting " + asked + none);
+  }
+  EXPECT_EQ(environment_error("HALITE_NOSUCH=x"),
+            "environment: unknown setting HALITE_NOSUCH" + none);
+  EXPECT_EQ(file_error("nosuch = 1\n"), "h.toml:1: unknown setting nosuch" + none);
+}
+
 TEST_F(ConfigTest, WrongValuesSayWhereAndWhat) {
   EXPECT_EQ(config_.apply_flag("--set", "web.body_bytes_max", "1x").error().message,
             "--set web.body_bytes_max must be a size such as \"32 MiB\", not \"1x\"");
