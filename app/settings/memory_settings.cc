@@ -139,6 +139,16 @@ Result<void> resolve_memory(Config& config, Options& options) {
     TRY_VOID(config.apply_rule(kHeadFreeze, static_cast<std::int64_t>(engine.head_bytes_max / 2)));
     TRY_VOID(config.apply_rule(kHeadMax, static_cast<std::int64_t>(engine.head_freeze_bytes * 2)));
   }
+  // With a smaller maximum senders would wait for a head that is never frozen.
+  if (engine.head_freeze_bytes >= engine.head_bytes_max) {
+    return fail(
+        Errc::kInvalidArgument,
+        fmt::format("{} ({}) must be less than {} ({}); set at most one of the two, or "
+                    "{} to half of {}",
+                    kHeadFreeze, bytes_text(static_cast<std::int64_t>(engine.head_freeze_bytes)),
+                    kHeadMax, bytes_text(static_cast<std::int64_t>(engine.head_bytes_max)),
+                    kHeadFreeze, kHeadMax));
+  }
   // The largest body has room while it is decompressed and while its charset is decoded.
   web::WebOptions& web = options.web;
   const std::size_t body =

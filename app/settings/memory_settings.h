@@ -14,6 +14,7 @@ namespace halite::app {
 void declare_memory(Config& config, MemoryOptions& memory);
 
 // Call after all sources are applied: computes the limit and the shares that no source has set.
+// kInvalidArgument: two sizes exclude each other.
 Result<void> resolve_memory(Config& config, Options& options);
 
 // The memory that this process may use, in bytes: that of the machine, or of its cgroup.

@@ -87,6 +87,20 @@ TEST_F(MemorySettings, SendersWaitLongAfterTheHeadIsFrozen) {
   EXPECT_EQ(options_.engine.head_bytes_max, 2U << 30);
 }
 
+TEST_F(MemorySettings, HeadThatIsNeverFrozenIsRefused) {
+  set("engine.head_bytes_max", "64MiB");
+  set("engine.head_freeze_bytes", "64MiB");
+  const Result<void> resolved = resolve_memory(config_, options_);
+  ASSERT_FALSE(resolved);
+  EXPECT_EQ(resolved.error().code, Errc::kInvalidArgument);
+  EXPECT_EQ(resolved.error().message,
+            "engine.head_freeze_bytes (64 MiB) must be less than engine.head_bytes_max (64 MiB); "
+            "set at most one of the two, or engine.head_freeze_bytes to half of "
+            "engine.head_bytes_max");
+  set("engine.head_freeze_bytes", "63MiB");
+  resolve();
+}
+
 TEST_F(MemorySettings, LargestBodyHasRoom) {
   set("memory.limit", "64MiB");
   set("web.body_inflated_bytes_max", "1GiB");
