@@ -20,6 +20,7 @@
 #include "app/server/shutdown_deadline.h"
 #include "app/server/wait_for.h"
 #include "app/stores/stores.h"
+#include "app/tools/backup_location.h"
 #include "app/tools/check_report.h"
 #include "app/version.h"
 #include "common/clock.h"
@@ -75,6 +76,16 @@ Result<void> ping_store(const Options& options, const Clock& clock,
   Result<void> closed = wait_for(executor, store.close());
   if (!asked) return std::unexpected(asked.error());
   return closed;
+}
+
+// kInvalidArgument: engine.backup_dir is in the data directory. Other errors are those of a backup.
+Result<void> check_backup_dir(const Options& options) {
+  const std::string& dir = options.care.backup_dir;
+  if (dir.empty() || !has_data_dir(options.store)) return {};
+  const Result<void> outside = check_is_outside(dir, options.data_dir);
+  if (outside || outside.error().code != Errc::kConflict) return {};
+  return fail(Errc::kInvalidArgument,
+              fmt::format("engine.backup_dir = {}: {}", dir, outside.error().message));
 }
 
 // True if a retry may succeed.
@@ -166,6 +177,7 @@ struct Server::Components {
 // use. From then on, the startup listener answers clients.
 Result<void> Server::Components::open_listener() {
   TRY_VOID(query::FetchLimits::check(options.query.fetch));
+  TRY_VOID(check_backup_dir(options));
   TRY_VOID(web::check_listen(options.web, web_threads.executors().front()));
   if (has_data_dir(options.store)) {
     TRY(data_dir, options.read_only.wanted

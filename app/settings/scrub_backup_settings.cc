@@ -12,7 +12,8 @@ void declare_scrub_and_backup(Config& config, ScrubBackupOptions& care) {
                "Maximum read rate of the check, per second.");
   config.text(
       "engine.backup_dir", care.backup_dir,
-      "Directory for backups made by POST /api/admin/backup. Empty = such requests are refused.");
+      "Directory for backups made by POST /api/admin/backup, outside the data directory. Empty = "
+      "such requests are refused.");
 }
 
 }  // namespace halite::app

@@ -14,7 +14,8 @@ Result<void> check_is_outside(const std::string& backups, const std::string& dat
   const auto normal = std::filesystem::absolute(backups).lexically_normal();
   const std::filesystem::path inner = std::filesystem::weakly_canonical(normal, error);
   if (error) return fail(Errc::kUnavailable, backups + ": " + error.message());
-  const std::filesystem::path outer = std::filesystem::canonical(data_dir, error);
+  const std::filesystem::path outer = std::filesystem::weakly_canonical(
+      std::filesystem::absolute(data_dir).lexically_normal(), error);
   if (error) return fail(Errc::kUnavailable, data_dir + ": " + error.message());
   if (std::ranges::mismatch(inner, outer).in2 != outer.end()) return {};
   return fail(

@@ -9,7 +9,7 @@
 
 namespace halite::app {
 
-// kConflict: `backups`, which may not exist yet, is in the data directory, perhaps through links.
+// kConflict: `backups` is in the data directory, perhaps through links. Neither needs to exist yet.
 // Every later backup would contain them, and they would be lost with the data.
 [[nodiscard]] Result<void> check_is_outside(const std::string& backups,
                                             const std::string& data_dir);

@@ -166,10 +166,11 @@ class Backups(support.HaliteTest):
         self.assertIn(b"engine.backup_dir", body)
 
     def test_a_place_in_the_data_directory(self):
-        server = self.server("--set", f"engine.backup_dir={self.scratch}/data/snapshot").start()
-        status, body = server.request("POST", "/api/admin/backup", "{}")
-        self.assertEqual(status, 409, body)
-        self.assertIn(b"is inside the data directory", body)
+        code, _, err = self.run_halite("serve", "--data-dir", "data", "--listen", "127.0.0.1:0",
+                                       "--set", f"engine.backup_dir={self.scratch}/data/snapshot")
+        self.assertEqual(code, 2, err)
+        self.assertIn("is inside the data directory", err)
+        self.assertFalse((self.scratch / "data").exists())
 
 
 if __name__ == "__main__":

@@ -151,6 +151,18 @@ TEST_F(ServerTest, WrongSettingsAreToldBeforeItListens) {
   EXPECT_FALSE(std::filesystem::exists(options.data_dir));
 }
 
+TEST_F(ServerTest, BackupsInTheDataDirectoryAreRefusedBeforeItIsCreated) {
+  Options options = options_on(dir_.path() + "/never");
+  options.care.backup_dir = options.data_dir + "/../never/backups";
+  Server server(options, Config());
+  const Result<void> started = server.start(go_on);
+  ASSERT_FALSE(started);
+  EXPECT_EQ(started.error().code, Errc::kInvalidArgument);
+  EXPECT_THAT(started.error().message,
+              AllOf(StartsWith("engine.backup_dir = "), HasSubstr("is inside the data directory")));
+  EXPECT_FALSE(std::filesystem::exists(options.data_dir));
+}
+
 // One point is acknowledged; another waits for a disk that does not come back.
 void stop_while_the_disk_hangs(Options options) {
   const LoggingScope log(options.log);
