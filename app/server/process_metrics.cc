@@ -20,6 +20,12 @@ double seconds(const timeval& time) {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
 }
 
+// The counter never falls.
+void raise(prometheus::Counter& counter, double total) {
+  const double before = counter.Value();
+  if (total > before) counter.Increment(total - before);
+}
+
 double count_entries(const char* directory) {
   std::error_code error;
   const std::filesystem::directory_iterator entries(directory, error);
@@ -30,14 +36,14 @@ double count_entries(const char* directory) {
 }  // namespace
 
 ProcessMetrics::ProcessMetrics(prometheus::Registry& registry, std::uint64_t memory_limit)
-    : cpu_seconds_(add_gauge(registry, "halite_process_cpu_seconds_total",
-                             "Processor time used, in user and system mode.")),
+    : cpu_seconds_(add_counter(registry, "halite_process_cpu_seconds_total",
+                               "Processor time used, in user and system mode.")),
       resident_bytes_(add_gauge(registry, "halite_process_resident_bytes", "Resident memory.")),
       open_files_(add_gauge(registry, "halite_process_open_files", "Open files and sockets.")),
       threads_(add_gauge(registry, "halite_process_threads", "Running threads.")),
       uptime_seconds_(add_gauge(registry, "halite_process_uptime_seconds", "Time since start-up.")),
-      log_lines_dropped_(add_gauge(registry, "halite_process_log_lines_dropped_total",
-                                   "Log lines dropped because of log.queue_bytes_max.")) {
+      log_lines_dropped_(add_counter(registry, "halite_process_log_lines_dropped_total",
+                                     "Log lines dropped because of log.queue_bytes_max.")) {
   add_gauge(registry, "halite_memory_limit_bytes", "Memory that the server plans to use.")
       .Set(static_cast<double>(memory_limit));
   refresh();
@@ -46,7 +52,7 @@ ProcessMetrics::ProcessMetrics(prometheus::Registry& registry, std::uint64_t mem
 void ProcessMetrics::refresh() {
   rusage usage{};
   if (::getrusage(RUSAGE_SELF, &usage) == 0) {
-    cpu_seconds_.Set(seconds(usage.ru_utime) + seconds(usage.ru_stime));
+    raise(cpu_seconds_, seconds(usage.ru_utime) + seconds(usage.ru_stime));
   }
   std::ifstream statm("/proc/self/statm");
   double pages_virtual = 0;
@@ -58,7 +64,7 @@ void ProcessMetrics::refresh() {
   threads_.Set(count_entries("/proc/self/task"));
   const std::chrono::duration<double> up = std::chrono::steady_clock::now() - started_;
   uptime_seconds_.Set(up.count());
-  log_lines_dropped_.Set(static_cast<double>(dropped_log_lines()));
+  raise(log_lines_dropped_, static_cast<double>(dropped_log_lines()));
 }
 
 }  // namespace halite::app

@@ -1,10 +1,11 @@
-// Metrics of this process from the operating system, as gauges in the registry.
+// Metrics of this process from the operating system, in the registry.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
 
 namespace prometheus {
+class Counter;
 class Gauge;
 class Registry;
 }  // namespace prometheus
@@ -20,12 +21,12 @@ class ProcessMetrics {
   void refresh();
 
  private:
-  prometheus::Gauge& cpu_seconds_;
+  prometheus::Counter& cpu_seconds_;
   prometheus::Gauge& resident_bytes_;
   prometheus::Gauge& open_files_;
   prometheus::Gauge& threads_;
   prometheus::Gauge& uptime_seconds_;
-  prometheus::Gauge& log_lines_dropped_;
+  prometheus::Counter& log_lines_dropped_;
   std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
 };
 

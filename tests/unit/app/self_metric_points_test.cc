@@ -86,7 +86,10 @@ TEST(ProcessMetrics, SaysWhatTheSystemSays) {
   ProcessMetrics process(registry, 12'345);
   std::map<std::string, double> values;
   for (const prometheus::MetricFamily& family : registry.Collect()) {
-    values[family.name] = family.metric.at(0).gauge.value;
+    const prometheus::ClientMetric& metric = family.metric.at(0);
+    const bool counter = family.name.ends_with("_total");
+    EXPECT_EQ(family.type == prometheus::MetricType::Counter, counter) << family.name;
+    values[family.name] = counter ? metric.counter.value : metric.gauge.value;
   }
   EXPECT_GT(values["halite_process_resident_bytes"], 1e6);
   EXPECT_EQ(values["halite_memory_limit_bytes"], 12'345);
