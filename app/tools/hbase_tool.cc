@@ -24,6 +24,7 @@ namespace halite::app {
 namespace {
 
 using storage::RegionPlan;
+using storage::hbase::FamilyDescriptor;
 using storage::hbase::ServerStatus;
 using storage::hbase::TableDescriptor;
 
@@ -66,6 +67,14 @@ std::string attribute(const storage::hbase::Attributes& attributes, const std::s
   return found == attributes.end() ? std::string(standard) : found->second;
 }
 
+std::string ttl_text(const FamilyDescriptor& family) {
+  const Result<std::int64_t> ttl_s = storage::ttl_s_of(family);
+  if (!ttl_s) return fmt::format("unknown ({})", ttl_s.error().message);
+  return *ttl_s == storage::kForEverS ? "none" : fmt::format("{} s", *ttl_s);
+}
+
+std::string ttl_text(const TableDescriptor& table) { return ttl_text(table.families.front()); }
+
 std::string size_text(double bytes) {
   return bytes < 1024 * kMiB ? fmt::format("{:.0f} MiB", bytes / kMiB)
                              : fmt::format("{:.1f} GiB", bytes / kMiB / 1024);
@@ -106,24 +115,18 @@ void tell_plan(const Options& options, const RegionPlan& plan, ToolOutput& repor
 }
 
 void tell_table(const TableDescriptor& table, ToolOutput& report) {
-  for (const storage::hbase::FamilyDescriptor& family : table.families) {
+  for (const FamilyDescriptor& family : table.families) {
     const auto of = [&family](const char* name, std::string_view standard) {
       return attribute(family.attributes, name, standard);
     };
     report.line("family " + family.name,
-                "compression {}, encoding {}, bloom filter {}, block cache {}, TTL {} s",
+                "compression {}, encoding {}, bloom filter {}, block cache {}, TTL {}",
                 of("COMPRESSION", "NONE"), of("DATA_BLOCK_ENCODING", "NONE"),
-                of("BLOOMFILTER", "ROW"), of("BLOCKCACHE", "true"), of("TTL", "forever"));
+                of("BLOOMFILTER", "ROW"), of("BLOCKCACHE", "true"), ttl_text(family));
   }
   report.line("splitting", "{}; normalizer {}",
               attribute(table.attributes, "SPLIT_ENABLED", "true"),
               attribute(table.attributes, "NORMALIZATION_ENABLED", "as HBase's"));
-}
-
-std::string ttl_text(const TableDescriptor& table) {
-  const Result<std::int64_t> ttl_s = storage::ttl_s_of(table.families.front());
-  if (!ttl_s) return fmt::format("unknown ({})", ttl_s.error().message);
-  return *ttl_s == storage::kForEverS ? "none" : fmt::format("{} s", *ttl_s);
 }
 
 // Reports a table that already existed; only its TTL may have changed.

@@ -166,6 +166,7 @@ TEST_F(HBaseStoresTest, TheToolTellsTheTtlAndLowersItOnlyWhereThatIsAskedFor) {
   EXPECT_THAT(kept, HasSubstr("already exists; not changed\n"));
   EXPECT_THAT(kept, HasSubstr("longer than storage.ttl_ms (" + week + " s); --lower-ttl"));
   EXPECT_EQ(hbase_.attribute("tsdb", "t", "TTL"), "2147483647");
+  EXPECT_THAT(kept, HasSubstr(", TTL none\n"));
   options_.hbase.store.tables.lower_ttl = true;
   const std::string lowered = create(kWeekMs);
   EXPECT_THAT(lowered, HasSubstr("its TTL was none and is now " + week + " s\n"));
