@@ -1,3 +1,5 @@
+// Over 400 lines because each kind of setting, each source and the suggestions for unknown names
+// are in one class.
 #include "common/config/config.h"
 
 #include <algorithm>

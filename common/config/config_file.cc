@@ -14,6 +14,27 @@
 namespace halite {
 namespace {
 
+// The reason of toml++, with what to do.
+std::string reason_of(std::string_view description) {
+  constexpr std::string_view kTable = "cannot redefine existing table '";
+  constexpr std::string_view kWhile = "Error while parsing ";
+  if (const std::size_t at = description.find(kTable); at != std::string_view::npos) {
+    const std::string_view rest = description.substr(at + kTable.size());
+    return fmt::format("[{0}] appears twice; keep one [{0}] with all its lines",
+                       rest.substr(0, rest.find('\'')));
+  }
+  if (description.contains("cannot redefine existing")) {
+    return "the name is set twice; remove one of the two lines";
+  }
+  if (description.contains("unescaped control characters")) {
+    return "a text has no closing quote on its line; write NAME = \"VALUE\"";
+  }
+  if (description.starts_with(kWhile)) description.remove_prefix(kWhile.size());
+  std::string reason = fmt::format("not valid TOML: {}", description);
+  std::erase(reason, '\n');
+  return reason + "; write NAME = VALUE, texts in quotes, or [TABLE]";
+}
+
 Result<void> collect(const toml::table& table, const std::string& prefix, const std::string& path,
                      std::vector<FileSetting>& settings) {
   for (const auto& [key, node] : table) {
@@ -44,8 +65,8 @@ Result<std::vector<FileSetting>> parse_config_text(std::string_view text, const 
     const toml::table table = toml::parse(text, path);
     TRY_VOID(collect(table, "", path, settings));
   } catch (const toml::parse_error& error) {
-    return fail(Errc::kInvalidArgument,
-                fmt::format("{}:{}: {}", path, error.source().begin.line, error.description()));
+    return fail(Errc::kInvalidArgument, fmt::format("{}:{}: {}", path, error.source().begin.line,
+                                                    reason_of(error.description())));
   }
   std::ranges::sort(settings, {}, [](const FileSetting& setting) {
     return std::tie(setting.line, setting.name);

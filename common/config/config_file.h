@@ -18,7 +18,7 @@ struct FileSetting {
 
 // Returns the settings in file order. kNotFound: the file cannot be read. kInvalidArgument: it is
 // not TOML, or a value has a type that no setting has (a list, a date). The message begins with
-// "FILE:LINE: ".
+// "FILE:LINE: " and says what was expected.
 [[nodiscard]] Result<std::vector<FileSetting>> read_config_file(const std::string& path);
 [[nodiscard]] Result<std::vector<FileSetting>> parse_config_text(std::string_view text,
                                                                  const std::string& path);

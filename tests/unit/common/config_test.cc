@@ -119,6 +119,18 @@ TEST_F(ConfigTest, UnknownNamesWithoutANearOneSuggestNone) {
   EXPECT_EQ(file_error("nosuch = 1\n"), "h.toml:1: unknown setting nosuch" + none);
 }
 
+TEST_F(ConfigTest, TextThatIsNotTomlSaysWhereAndWhatToWrite) {
+  EXPECT_EQ(file_error("a = 1\nlisten =\n"),
+            "h.toml:2: not valid TOML: key-value pair: expected value, saw '\\n'; write NAME = "
+            "VALUE, texts in quotes, or [TABLE]");
+  EXPECT_EQ(file_error("listen = \"a:1\n"),
+            "h.toml:1: a text has no closing quote on its line; write NAME = \"VALUE\"");
+  EXPECT_EQ(file_error("[web]\n[web]\n"),
+            "h.toml:2: [web] appears twice; keep one [web] with all its lines");
+  EXPECT_EQ(file_error("listen = \"a:1\"\nlisten = \"b:1\"\n"),
+            "h.toml:2: the name is set twice; remove one of the two lines");
+}
+
 TEST_F(ConfigTest, WrongValuesSayWhereAndWhat) {
   EXPECT_EQ(config_.apply_flag("--set", "web.body_bytes_max", "1x").error().message,
             "--set web.body_bytes_max must be a size such as \"32 MiB\", not \"1x\"");
