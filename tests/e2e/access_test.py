@@ -305,11 +305,22 @@ class Tls(Door):
     def test_wrong_files_are_named(self):
         certificate, key = self.certificate("one")
         self.certificate("two")
+        # OpenSSL takes a key of another kind without complaint, and would ask for a passphrase.
+        for name, command in (("rsa.key", ("genrsa", "2048")),
+                              ("locked.key", ("pkey", "-in", key, "-aes128", "-passout", "pass:x"))):
+            made = subprocess.run(["openssl", *command], check=True, capture_output=True, timeout=60)
+            (self.scratch / name).write_bytes(made.stdout)
         for settings, words in (
             ((f"tls.certificate={certificate}",), "tls.key"),
             ((f"tls.key={key}",), "tls.certificate is not"),
             ((f"tls.certificate={key}", f"tls.key={key}"), "tls.certificate"),
-            ((f"tls.certificate={certificate}", f"tls.key={self.scratch}/two.key"), "tls.key"),
+            ((f"tls.certificate={certificate}", f"tls.key={self.scratch}/two.key"),
+             f"two.key: not the key of tls.certificate = {certificate}"),
+            ((f"tls.certificate={certificate}", f"tls.key={self.scratch}/rsa.key"), "not the key of"),
+            ((f"tls.certificate={certificate}", f"tls.key={self.scratch}/locked.key"),
+             "the key is encrypted"),
+            ((f"tls.certificate={certificate}", f"tls.key={self.scratch}/none.key"),
+             "No such file or directory; correct the path"),
             ((f"tls.certificate={certificate}", f"tls.key={self.scratch}"), "tls.key"),
         ):
             flags = [word for setting in settings for word in ("--set", setting)]
