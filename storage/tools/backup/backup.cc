@@ -229,7 +229,10 @@ Result<void> fetch_all(const BackupContext& work, BackupRepository& contents,
     outcome.bytes_copied += fetched ? file.content.bytes : 0;
   }
   if (!wrong.empty()) {
-    return fail(Errc::kCorruption, "nothing was restored because the backup is damaged" + wrong);
+    return fail(Errc::kCorruption,
+                fmt::format("nothing was restored because the backup {} is damaged{}; restore an "
+                            "earlier one with --backup NAME",
+                            outcome.backup, wrong));
   }
   for (const std::string& one : dirs) TRY_VOID(files.sync_dir(one));
   return {};

@@ -105,7 +105,10 @@ Result<std::vector<std::string>> BackupRepository::backups() {
 Result<Manifest> BackupRepository::read(const std::string& name) {
   TRY(const Bytes bytes, read_whole(files_, dir_ + "/" + name, kManifestBytesMax));
   Result<Manifest> manifest = Manifest::from_bytes(bytes);
-  if (!manifest) manifest.error().message += fmt::format(" ({}/{})", dir_, name);
+  if (!manifest) {
+    manifest.error().message =
+        fmt::format("{}/{}: {}; choose another backup", dir_, name, manifest.error().message);
+  }
   return manifest;
 }
 

@@ -176,13 +176,16 @@ TEST_F(RestoreTest, RefusesABackupThatIsDamaged) {
   };
   ASSERT_TRUE(write_whole(*files_, current, "MANIFEST-000004\n"));
   refused("rocksdb/CURRENT");
+  refused("the backup 2");
+  refused("restore an earlier one with --backup NAME");
   ASSERT_TRUE(files_->remove(current));
   refused("missing");
   ASSERT_TRUE(write_whole(*files_, current, "MANIFEST-000005\n"));
   ASSERT_TRUE(restored());
   ASSERT_TRUE(remove_tree(*files_, again_));
   ASSERT_TRUE(write_whole(*files_, kept_ + "/" + manifest_name(kNow), "{}"));
-  refused("manifest");
+  refused("choose another backup");
+  refused((kept_ + "/" + manifest_name(kNow) + ": ").c_str());
 }
 
 TEST_F(RestoreTest, TellsWhatWasDamagedWhenItWasKept) {
