@@ -11,6 +11,7 @@
 #include "app/server/data_dir.h"
 #include "app/tools/backup_location.h"
 #include "app/tools/check_tool.h"
+#include "app/tools/keep_owner.h"
 #include "app/tools/progress_interval.h"
 #include "common/json/json_value.h"
 #include "common/log.h"
@@ -35,6 +36,14 @@ storage::backup::BackupContext work_of(const Options& options, const Print& err)
     err(fmt::format("{} of {} MiB", progress.bytes_done >> 20, progress.bytes_total >> 20));
   };
   return work;
+}
+
+// Also after a failure: `owner` gives what was created. kNotDone if that fails.
+BackupStatus give(const KeepOwner& owner, BackupStatus status, const Print& err) {
+  const Result<void> given = owner.give();
+  if (given) return status;
+  err(given.error().message);
+  return BackupStatus::kNotDone;
 }
 
 BackupStatus print_outcome(const Result<BackupResult>& outcome, std::string_view done,
@@ -134,7 +143,8 @@ Result<BackupResult> wait_for_server(const Peer& server, const Print& err) {
 BackupStatus backup_data_dir(const Options& options, const std::string& to, const Print& out,
                              const Print& err) {
   spdlog::set_level(spdlog::level::off);  // no log lines of the stores
-  return print_outcome(backup_locked(options, to, err), "saved as", out, err);
+  const KeepOwner owner(to);
+  return give(owner, print_outcome(backup_locked(options, to, err), "saved as", out, err), err);
 }
 
 BackupStatus backup_server(const std::string& url, const PeerFiles& files, const Print& out,
@@ -149,9 +159,11 @@ BackupStatus backup_server(const std::string& url, const PeerFiles& files, const
 
 BackupStatus restore_data_dir(const Options& options, const RestoreFlags& flags, const Print& out,
                               const Print& err) {
+  const KeepOwner owner(flags.data_dir);
   const Result<BackupResult> restored = storage::backup::restore(
       work_of(options, err), plain(flags.from), flags.backup, plain(flags.data_dir));
-  return print_outcome(restored, "restored", out, err);
+  const BackupStatus status = print_outcome(restored, "restored", out, err);
+  return restored ? give(owner, status, err) : status;
 }
 
 }  // namespace halite::app

@@ -17,6 +17,8 @@ enum class BackupStatus : std::uint8_t {
   kNotDone = 2,
 };
 
+// Run by root, these tools give what they create in an existing directory to its owner.
+
 // Backs up options.data_dir to `to`, while no server writes there. If all points or all names are
 // missing, it backs up the rest and reports that (kDamaged).
 [[nodiscard]] BackupStatus backup_data_dir(const Options& options, const std::string& to,

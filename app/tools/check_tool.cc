@@ -9,6 +9,7 @@
 
 #include "app/server/data_dir.h"
 #include "app/tools/check_report.h"
+#include "app/tools/keep_owner.h"
 #include "app/tools/progress_interval.h"
 #include "common/clock.h"
 #include "common/log.h"
@@ -89,7 +90,10 @@ CheckStatus check_data_dir(const Options& options, const CheckFlags& flags, cons
 
 RepairStatus repair_data_dir(const Options& options, const Print& out, const Print& err) {
   spdlog::set_level(spdlog::level::off);
+  const KeepOwner owner(options.data_dir);
   const Result<storage::check::RepairReport> repaired = repair_locked(options, err);
+  const Result<void> given = owner.give();
+  if (!given) err(given.error().message);
   if (!repaired) {
     err(repaired.error().message);
     return RepairStatus::kNotRepaired;
@@ -101,6 +105,7 @@ RepairStatus repair_data_dir(const Options& options, const Print& out, const Pri
     err("the repair is incomplete: " + repaired->ended_by->message);
     return RepairStatus::kNotRepaired;
   }
+  if (!given) return RepairStatus::kNotRepaired;
   return repaired->before.findings.empty() ? RepairStatus::kSound : RepairStatus::kRepaired;
 }
 

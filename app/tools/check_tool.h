@@ -28,7 +28,7 @@ struct CheckFlags {
                                          const Print& out, const Print& err);
 
 // Moves completely unreadable parts (storage/tools/check/repair.h) to <data-dir>/set-aside/<time>,
-// and reports that.
+// and reports that. Run by root, it gives what it creates to the owner of the data directory.
 enum class RepairStatus : std::uint8_t {
   kSound = 0,        // no action was needed
   kRepaired = 1,     // damage was found; the output lists the repairs and the damage that remains

@@ -1,0 +1,67 @@
+#include "app/tools/keep_owner.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include <gtest/gtest.h>
+
+#include "tests/support/temp_dir.h"
+
+namespace halite::app {
+namespace {
+
+constexpr uid_t kUser = 4242;
+
+uid_t owner_of(const std::string& path) {
+  struct stat info = {};
+  EXPECT_EQ(::lstat(path.c_str(), &info), 0) << path;
+  return info.st_uid;
+}
+
+TEST(KeepOwner, GivesWhatRootCreatedAndNothingElse) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give files away";
+  const test::TempDir place;
+  const std::string dir = place.path() + "/data";
+  std::filesystem::create_directories(dir + "/engine");
+  std::ofstream(dir + "/engine/other") << "x";
+  ASSERT_EQ(::chown((dir + "/engine/other").c_str(), 7, 7), 0);
+  ASSERT_EQ(::chown(dir.c_str(), kUser, kUser), 0);
+  const KeepOwner owner(dir);
+  std::filesystem::create_directories(dir + "/set-aside/now");
+  std::ofstream(dir + "/set-aside/now/000001.sst") << "x";
+  std::ofstream(place.path() + "/outside") << "x";
+  std::filesystem::create_hard_link(place.path() + "/outside", dir + "/second-name");
+  std::filesystem::create_symlink(place.path() + "/outside", dir + "/link");
+  const Result<void> given = owner.give();
+  ASSERT_TRUE(given) << given.error().message;
+  EXPECT_EQ(owner_of(dir + "/set-aside/now/000001.sst"), kUser);
+  EXPECT_EQ(owner_of(dir + "/set-aside"), kUser);
+  EXPECT_EQ(owner_of(dir + "/engine"), kUser);
+  EXPECT_EQ(owner_of(dir + "/engine/other"), 7U);
+  EXPECT_EQ(owner_of(place.path() + "/outside"), 0U);
+}
+
+TEST(KeepOwner, GivesADirectoryThatWasReplaced) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give files away";
+  const test::TempDir place;
+  const std::string dir = place.path() + "/data";
+  std::filesystem::create_directory(dir);
+  ASSERT_EQ(::chown(dir.c_str(), kUser, kUser), 0);
+  const KeepOwner owner(dir);
+  std::filesystem::remove(dir);
+  std::filesystem::create_directory(dir);
+  ASSERT_TRUE(owner.give());
+  EXPECT_EQ(owner_of(dir), kUser);
+}
+
+TEST(KeepOwner, LeavesADirectoryOfRootAndOneThatIsMissing) {
+  const test::TempDir place;
+  EXPECT_TRUE(KeepOwner(place.path()).give());
+  EXPECT_TRUE(KeepOwner(place.path() + "/none").give());
+}
+
+}  // namespace
+}  // namespace halite::app
