@@ -106,6 +106,14 @@ Result<void> Writer::check_name(std::string_view what, std::string_view name) co
 
 void Writer::clear_series_cache() { impl_->context.cache.clear(); }
 
+MemoryUser Writer::memory_user() {
+  SeriesCache& cache = impl_->context.cache;
+  MemoryUser user{.setting = "ingest.series_cache_bytes_max",
+                  .used = [&cache] { return cache.bytes(); }};
+  user.resize = [&cache](std::uint64_t bytes) { cache.resize(bytes); };
+  return user;
+}
+
 std::vector<RefusedSample> Writer::refused_samples() const {
   return impl_->context.stats.samples();
 }

@@ -26,6 +26,7 @@
 #include <vector>
 
 #include "common/clock.h"
+#include "common/memory_budget.h"
 #include "common/threads/completion.h"
 #include "common/threads/task.h"
 #include "ingest/ingest_stats.h"
@@ -90,6 +91,8 @@ class Writer {
 
   // Call it after a name was given to another id. Senders' keys are then looked up again.
   void clear_series_cache();
+
+  [[nodiscard]] MemoryUser memory_user();  // the series cache
 
   // Some of the latest refused points, oldest first.
   [[nodiscard]] std::vector<RefusedSample> refused_samples() const;

@@ -12,11 +12,15 @@ namespace halite::ingest {
 
 SeriesCache::SeriesCache(std::size_t bytes_max, std::uint64_t seed,
                          const storage::BlockSource* names)
-    : segment_bytes_max_((names == nullptr ? bytes_max : bytes_max / 4 * 3) / kSegments),
-      index_bytes_max_(names == nullptr ? 0 : bytes_max / 4),
-      seed_(seed),
-      names_(names),
-      view_(empty_view(0)) {}
+    : seed_(seed), names_(names) {
+  divide(bytes_max, 0);
+  view_ = empty_view(0);
+}
+
+void SeriesCache::divide(std::size_t bytes_max, std::size_t index_bytes) {
+  index_bytes_max_ = names_ == nullptr ? 0 : bytes_max / 4;
+  segment_bytes_max_ = (bytes_max - std::max(index_bytes_max_, index_bytes)) / kSegments;
+}
 
 std::uint64_t SeriesCache::hash(const SeriesKey& key) const {
   const std::uint64_t seed = seed_ + static_cast<std::uint64_t>(key.grammar);
@@ -36,11 +40,13 @@ SeriesCache::Reader SeriesCache::reader(const storage::SeriesPin& pin) {
 
 std::uint64_t SeriesCache::epoch() const { return view().epoch; }
 
+std::shared_ptr<CacheSegment> SeriesCache::new_segment() const {
+  return std::make_shared<CacheSegment>(segment_bytes_max_, seed_);
+}
+
 SeriesCache::View SeriesCache::empty_view(std::uint64_t epoch) const {
   View view{.segments = {}, .index = nullptr, .epoch = epoch};
-  for (auto& segment : view.segments) {
-    segment = std::make_shared<CacheSegment>(segment_bytes_max_, seed_);
-  }
+  for (auto& segment : view.segments) segment = new_segment();
   if (names_ != nullptr) view.index = std::make_shared<SeriesCacheIndex>(index_bytes_max_);
   return view;
 }
@@ -112,13 +118,32 @@ std::vector<std::shared_ptr<CacheSegment>> SeriesCache::make_room() {
   std::vector<std::shared_ptr<CacheSegment>> replaced;
   if (least->in_use() * 8 >= least->keys() * 7) return replaced;
   const bool both = most->in_use() * 8 < most->keys();
-  replaced.push_back(
-      std::exchange(least, std::make_shared<CacheSegment>(segment_bytes_max_, seed_)));
-  if (both) {
-    replaced.push_back(
-        std::exchange(most, std::make_shared<CacheSegment>(segment_bytes_max_, seed_)));
-  }
+  replaced.push_back(std::exchange(least, new_segment()));
+  if (both) replaced.push_back(std::exchange(most, new_segment()));
   return replaced;
+}
+
+void SeriesCache::resize(std::size_t bytes_max) {
+  View old;  // what is dropped is freed without the lock
+  const std::scoped_lock lock(mutex_);
+  old = view_;
+  const std::size_t kept = view_.index == nullptr ? 0 : view_.index->bytes();
+  const bool keeps_index = kept <= bytes_max / 2;
+  divide(bytes_max, keeps_index ? kept : 0);
+  if (!keeps_index) {
+    view_.index = std::make_shared<SeriesCacheIndex>(index_bytes_max_);
+  } else if (view_.index != nullptr) {
+    view_.index->resize(index_bytes_max_);
+  }
+  for (std::shared_ptr<CacheSegment>& segment : view_.segments) {
+    if (segment->bytes() > segment_bytes_max_) {
+      segment = new_segment();
+    } else {
+      segment->resize(segment_bytes_max_);
+    }
+  }
+  view_.use = 0;  // there may be room
+  changes_.fetch_add(1, std::memory_order_release);
 }
 
 std::size_t SeriesCache::bytes() const {

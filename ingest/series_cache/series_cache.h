@@ -63,6 +63,9 @@ class SeriesCache {
   void clear();
   [[nodiscard]] std::uint64_t epoch() const;  // changes with every clear()
 
+  // Changes bytes_max. A smaller cache forgets the texts that have no room, and the index if it
+  // would fill more than half; look-ups at the same time are safe.
+  void resize(std::size_t bytes_max);
   [[nodiscard]] std::size_t bytes() const;
   [[nodiscard]] std::size_t keys() const;  // whose texts are here
 
@@ -76,7 +79,10 @@ class SeriesCache {
   };
 
   [[nodiscard]] View view() const;
-  [[nodiscard]] View empty_view(std::uint64_t epoch) const;
+  [[nodiscard]] std::shared_ptr<CacheSegment> new_segment() const;  // requires mutex_
+  [[nodiscard]] View empty_view(std::uint64_t epoch) const;         // requires mutex_
+  // Divides the cache, whose index may fill more than its quarter. Requires mutex_.
+  void divide(std::size_t bytes_max, std::size_t index_bytes);
   // Adds a text if there is room.
   void insert_text(const View& view, const SeriesKey& key, std::uint64_t hash,
                    storage::SeriesId id);
@@ -88,8 +94,6 @@ class SeriesCache {
   // Calls clear() once for all callers with this epoch of the catalog or an earlier one.
   void clear_before(std::uint64_t store_epoch);
 
-  const std::size_t segment_bytes_max_;
-  const std::size_t index_bytes_max_;
   const std::uint64_t seed_;
   const storage::BlockSource* const names_;
   std::atomic<std::uint64_t> turned_away_{0};  // texts, in the current count
@@ -97,8 +101,10 @@ class SeriesCache {
   std::atomic<std::uint64_t> store_epoch_{0};  // all keys are from this epoch or later
   std::mutex clearing_;                        // held by clear_before()
   mutable std::mutex mutex_;
-  View view_;                  // guarded by mutex_
-  std::uint8_t last_use_ = 0;  // guarded by mutex_
+  std::size_t segment_bytes_max_ = 0;  // guarded by mutex_
+  std::size_t index_bytes_max_ = 0;    // guarded by mutex_
+  View view_;                          // guarded by mutex_
+  std::uint8_t last_use_ = 0;          // guarded by mutex_
 };
 
 class SeriesCache::Reader {

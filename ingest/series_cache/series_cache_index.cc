@@ -35,7 +35,8 @@ SeriesCacheIndex::Table* SeriesCacheIndex::table_with_room(Shard& shard) {
   if (before != nullptr && shard.keys < before->buckets.size() * 6) return before;
   const unsigned size_bits = before == nullptr ? kSizeBitsMin : before->size_bits + 1;
   const std::size_t bytes = (std::size_t{1} << size_bits) * sizeof(Bucket);
-  if (size_bits > kSizeBitsMax || shard.bytes + bytes > bytes_max_) return before;
+  if (size_bits > kSizeBitsMax || shard.bytes + bytes > bytes_max_.load(std::memory_order_relaxed))
+    return before;
   auto after = std::make_unique<Table>(size_bits);
   if (before != nullptr) {
     shard.keys = 0;

@@ -55,6 +55,10 @@ class SeriesCacheIndex {
   // Keeps one slot for each pair of hash and id.
   void insert(std::uint64_t hash, storage::SeriesId id);
 
+  // Below bytes() it only stops to grow.
+  void resize(std::size_t bytes_max) {
+    bytes_max_.store(bytes_max / kShards, std::memory_order_relaxed);
+  }
   [[nodiscard]] std::size_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
 
  private:
@@ -106,7 +110,7 @@ class SeriesCacheIndex {
   // A table with room; the present one if it may not grow, null if there is none.
   Table* table_with_room(Shard& shard);
 
-  const std::size_t bytes_max_;  // of a shard
+  std::atomic<std::size_t> bytes_max_;  // of a shard
   std::array<Shard, kShards> shards_;
   std::atomic<std::size_t> bytes_{0};
 };

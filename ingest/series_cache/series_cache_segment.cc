@@ -39,7 +39,7 @@ char* CacheSegment::EntryShard<Entry>::allocate(Budget& budget, std::size_t byte
   const std::size_t needed = (bytes + kAlign - 1) / kAlign * kAlign;
   if (chunk_used + needed > chunk_size) {
     const std::size_t regular =
-        std::clamp(budget.bytes_max() / kShards / 32, std::size_t{256}, kChunkBytesMax);
+        std::clamp(budget.bytes_max.load() / kShards / 32, std::size_t{256}, kChunkBytesMax);
     const std::size_t size = std::max(regular, needed);
     if (!budget.reserve(size)) return nullptr;
     chunks.push_back(std::make_unique_for_overwrite<char[]>(size));
@@ -96,7 +96,7 @@ bool CacheSegment::insert_with_space(const SeriesKey& key, std::uint64_t hash,
                                      storage::SeriesId id) {
   const std::size_t text_bytes = key.metric.size() + key.tags.size();
   const std::size_t bytes = sizeof(CachedKey) + (2 * sizeof(CachedText)) + text_bytes;
-  if (bytes > budget_.bytes_max() / kShards) return true;
+  if (bytes > budget_.bytes_max / kShards) return true;
   const CachedText* const metric = text(key.metric);
   const CachedText* const tags = text(key.tags);
   if (metric == nullptr || tags == nullptr) return false;
@@ -142,6 +142,11 @@ const CachedText* CacheSegment::text(std::string_view bytes) {
   std::memcpy(place + sizeof(CachedText), bytes.data(), bytes.size());
   if (table->place(entry)) ++shard.entries;
   return entry;
+}
+
+void CacheSegment::resize(std::size_t bytes_max) {
+  budget_.bytes_max = bytes_max;
+  full_.store(false, std::memory_order_relaxed);
 }
 
 void CacheSegment::begin_count(std::uint8_t use) {

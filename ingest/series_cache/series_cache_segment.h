@@ -63,6 +63,7 @@ class CacheSegment {
   // Returns false if there is no space. Ignores keys that are here, and those that are too large.
   [[nodiscard]] bool insert(const SeriesKey& key, std::uint64_t hash, storage::SeriesId id);
 
+  void resize(std::size_t bytes_max);  // larger, a full segment takes keys again
   [[nodiscard]] std::size_t bytes() const { return budget_.bytes(); }
   [[nodiscard]] std::size_t keys() const { return keys_.load(std::memory_order_relaxed); }
 
@@ -77,18 +78,17 @@ class CacheSegment {
   // The memory limit of the segment.
   class Budget {
    public:
-    explicit Budget(std::size_t bytes_max) : bytes_max_(bytes_max) {}
+    explicit Budget(std::size_t most) : bytes_max(most) {}
 
     bool reserve(std::size_t bytes) {
-      if (bytes_.fetch_add(bytes, std::memory_order_relaxed) + bytes <= bytes_max_) return true;
+      if (bytes_.fetch_add(bytes, std::memory_order_relaxed) + bytes <= bytes_max) return true;
       bytes_.fetch_sub(bytes, std::memory_order_relaxed);
       return false;
     }
-    [[nodiscard]] std::size_t bytes_max() const { return bytes_max_; }
     [[nodiscard]] std::size_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
+    std::atomic<std::size_t> bytes_max;
 
    private:
-    const std::size_t bytes_max_;
     std::atomic<std::size_t> bytes_{0};
   };
 

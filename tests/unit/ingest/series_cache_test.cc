@@ -106,6 +106,60 @@ TEST(SeriesCache, BytesOfTagsAreKeptOnceForAllMetrics) {
   }
 }
 
+TEST(SeriesCache, LargerItTakesMoreKeysAndSmallerItForgets) {
+  SeriesCache cache(64 << 10, 1);
+  const auto add = [&cache] {
+    for (storage::SeriesId id = 0; id < 4000; ++id) {
+      const std::string metric = "m" + std::to_string(id);
+      if (!find(cache, key(metric, "host=a"))) insert(cache, key(metric, "host=a"), id);
+    }
+  };
+  add();
+  const std::size_t few = cache.keys();
+  ASSERT_LT(few, 4000U);
+  cache.resize(4 << 20);
+  EXPECT_EQ(cache.keys(), few);  // no key was lost
+  add();
+  EXPECT_EQ(cache.keys(), 4000U);
+  auto reader = cache.reader({});
+  const SeriesKey first = key("m0", "host=a");
+  cache.resize(2 << 20);  // all still fit
+  EXPECT_EQ(cache.keys(), 4000U);
+  cache.resize(64 << 10);
+  EXPECT_LE(cache.bytes(), 64U << 10);
+  EXPECT_EQ(reader.find(first, cache.hash(first)), 0U);  // it holds what the cache dropped
+  add();
+  EXPECT_LE(cache.bytes(), 64U << 10);
+  EXPECT_GT(cache.keys(), 0U);
+}
+
+TEST(SeriesCache, IsResizedWhileThreadsUseIt) {
+  SeriesCache cache(1 << 20, 1);
+  std::atomic<bool> over = false;
+  std::vector<std::thread> threads;
+  for (std::uint32_t thread = 0; thread < 3; ++thread) {
+    threads.emplace_back([&cache, &over] {
+      auto reader = cache.reader({});
+      for (storage::SeriesId id = 0; !over; id = (id + 1) % 5000) {
+        const std::string metric = "m" + std::to_string(id);
+        const SeriesKey wanted = key(metric, "host=a");
+        const std::uint64_t hash = cache.hash(wanted);
+        if (const auto found = reader.find_in_order(wanted, hash)) EXPECT_EQ(*found, id);
+        cache.insert(wanted, hash, id, 0);
+        reader.refresh();
+      }
+    });
+  }
+  for (int round = 0; round < 300; ++round) {
+    cache.resize(std::size_t{32 << 10} << (round % 6));
+    std::this_thread::yield();
+  }
+  over = true;
+  for (std::thread& thread : threads) thread.join();
+  cache.resize(32 << 10);
+  EXPECT_LE(cache.bytes(), 32U << 10);
+}
+
 TEST(SeriesCache, HashDependsOnTheSeed) {
   EXPECT_NE(SeriesCache(0, 1).hash(key("m", "host=a")), SeriesCache(0, 2).hash(key("m", "host=a")));
 }
@@ -264,6 +318,23 @@ TEST(SeriesCache, IndexAnswersForKeysWhoseTextsHaveNoRoom) {
   EXPECT_EQ(find(cache, key("some.metric", " host=h7")), std::nullopt);
   cache.clear();
   EXPECT_EQ(find(cache, key("some.metric", "host=h7999")), std::nullopt);
+}
+
+TEST(SeriesCache, SmallerItKeepsItsIndexWhileThatFillsUpToHalf) {
+  Names names;
+  SeriesCache cache(1 << 20, 1, &names);
+  for (storage::SeriesId id = 0; id < 4000; ++id) {
+    ASSERT_EQ(names.add(id), id);
+    insert(cache, key("some.metric", "host=h" + std::to_string(id)), id);
+  }
+  cache.resize(512 << 10);
+  EXPECT_LE(cache.bytes(), 512U << 10);
+  EXPECT_EQ(cache.keys(), 0U);
+  EXPECT_EQ(find(cache, key("some.metric", "host=h0")), 0U);
+  EXPECT_EQ(cache.keys(), 1U);  // the text is here again
+  cache.resize(64 << 10);
+  EXPECT_LE(cache.bytes(), 64U << 10);
+  EXPECT_EQ(find(cache, key("some.metric", "host=h3999")), std::nullopt);
 }
 
 // A cache without room for further texts: what it finds of them, its index finds.
