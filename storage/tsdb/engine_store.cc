@@ -187,9 +187,9 @@ const Series& EngineStore::series(SeriesId id) const { return context_->registry
 
 Task<void> EngineStore::wait_for_head_space() {
   CO_TRY_VOID(co_await context_->log->wait_for_space());
-  while (context_->head_list.bytes() >= context_->options.head_bytes_max) {
+  while (context_->head_list.bytes() >= context_->head_limits.bytes_max()) {
     const Completion flushed = maintenance_->next_flush();
-    if (context_->head_list.bytes() < context_->options.head_bytes_max) break;
+    if (context_->head_list.bytes() < context_->head_limits.bytes_max()) break;
     maintenance_->wake();
     // A failed flush frees no space: return its reason.
     CO_TRY_VOID(co_await flushed.wait());
@@ -201,7 +201,9 @@ Task<Accepted> EngineStore::append(PointBatch batch) {
   CO_TRY_VOID(context_->check_open());
   CO_TRY_VOID(co_await wait_for_head_space());
   auto accepted = appender_->take(batch);
-  if (context_->head_list.active_is_full(context_->options)) maintenance_->wake();
+  if (context_->head_list.active_is_full(context_->head_limits.freeze_bytes(), context_->options)) {
+    maintenance_->wake();
+  }
   co_return accepted;
 }
 
@@ -335,6 +337,20 @@ Task<void> EngineStore::checkpoint(std::string dir, std::function<Result<void>()
   };
   const Completion done = maintenance_->run_flushed(std::move(job));
   co_return co_await done.wait();
+}
+
+// While a head is flushed, the next one fills: so the active one needs room for both.
+std::vector<MemoryUser> EngineStore::memory_users() {
+  MemoryUser heads{.setting = "engine.head_bytes_max",
+                   .used = [context = context_] { return context->head_list.bytes(); }};
+  heads.needed = [context = context_] {
+    const std::size_t active = context->head_list.active_bytes();
+    return std::max(context->head_list.bytes(), context->head_limits.bytes_max_for(active));
+  };
+  heads.resize = [context = context_](std::uint64_t bytes) {
+    context->head_limits.set_bytes_max(bytes);
+  };
+  return {std::move(heads), context_->chunks->tables->memory_user()};
 }
 
 SeriesRegistry& EngineStore::registry() { return context_->registry; }

@@ -20,6 +20,7 @@
 #include <prometheus/registry.h>
 
 #include "common/clock.h"
+#include "common/memory_budget.h"
 #include "storage/api/point_store.h"
 #include "storage/api/slot_status.h"
 #include "storage/api/wide_column.h"
@@ -107,6 +108,9 @@ class EngineStore final : public PointStore {
   // Creates the directory `dir`, with chunks and a log that contain all points appended before the
   // call. Then calls `names` to copy the names. Nothing is flushed, sealed or removed meanwhile.
   Task<void> checkpoint(std::string dir, std::function<Result<void>()> names);
+
+  // Heads and blocks of chunk files. They are used until close().
+  [[nodiscard]] std::vector<MemoryUser> memory_users();
 
   // The series, for components that store other data of them.
   [[nodiscard]] SeriesRegistry& registry();

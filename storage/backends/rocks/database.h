@@ -15,9 +15,11 @@
 #include <rocksdb/db.h>
 
 #include "common/clock.h"
+#include "common/memory_budget.h"
 #include "common/result.h"
 #include "storage/api/wide_column.h"
 #include "storage/backends/rocks/cell.h"
+#include "storage/backends/rocks/files/block_cache.h"
 #include "storage/backends/rocks/files/write_recovery.h"
 #include "storage/backends/rocks/options.h"
 #include "storage/files/fenced_files.h"
@@ -50,6 +52,9 @@ class Database {
   [[nodiscard]] rocksdb::ColumnFamilyHandle* meta() { return db_->DefaultColumnFamily(); }
   [[nodiscard]] TimestampMs seen_time() const { return seen_time_; }  // at the time of open()
 
+  [[nodiscard]] MemoryUser memory_user() const {  // blocks of files
+    return block_cache_user("rocksdb.block_cache_bytes", block_cache_);
+  }
   void drop_caches() { block_cache_->EraseUnRefEntries(); }
 
   // Writes a copy of all tables to `dir` (files/checkpoint.h).

@@ -62,6 +62,8 @@ Result<void> RocksStore::health() const { return context_->committer.health(); }
 
 void RocksStore::drop_caches() { context_->database->drop_caches(); }
 
+MemoryUser RocksStore::memory_user() const { return context_->database->memory_user(); }
+
 Task<void> RocksStore::close() {
   if (!context_->closing.exchange(true)) {
     closer_ =

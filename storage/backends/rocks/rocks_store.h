@@ -17,6 +17,7 @@
 #include <prometheus/registry.h>
 
 #include "common/clock.h"
+#include "common/memory_budget.h"
 #include "common/threads/completion.h"
 #include "storage/api/wide_column.h"
 #include "storage/backends/rocks/files/live_files.h"
@@ -38,7 +39,8 @@ class RocksStore final : public WideColumnStore {
 
   Task<std::shared_ptr<Table>> open_table(TableSpec spec) override;
   [[nodiscard]] Result<void> health() const override;
-  void drop_caches() override;  // blocks of files that no read uses now
+  void drop_caches() override;                   // blocks of files that no read uses now
+  [[nodiscard]] MemoryUser memory_user() const;  // blocks of files
   Task<void> close() override;
 
   // The files of all tables.

@@ -9,6 +9,7 @@
 
 #include "common/config/config_value.h"
 #include "common/log.h"
+#include "storage/backends/rocks/files/block_cache.h"
 #include "storage/backends/rocks/files/checkpoint.h"
 #include "storage/backends/rocks/files/file_system.h"
 #include "storage/backends/rocks/files/status.h"
@@ -40,6 +41,7 @@ ChunkTables::ChunkTables(const ChunkDbOptions& options)
       env_(rocksdb::NewCompositeEnv(rocks::make_file_system(
           options.files != nullptr ? options.files : posix_files(), write_fence_))),
       listener_(std::make_shared<ChunkListener>(counted_, options_.damage)),
+      block_cache_(rocksdb::NewLRUCache(options_.block_cache_bytes)),
       file_options_(chunk_db_options(options_, env_.get(), listener_), chunks_options(nullptr)) {
   file_options_.listeners.clear();
   file_options_.sst_partitioner_factory = nullptr;
@@ -52,11 +54,10 @@ Result<std::unique_ptr<ChunkTables>> ChunkTables::open(const ChunkDbOptions& opt
 }
 
 Result<void> ChunkTables::open_db() {
-  const std::shared_ptr<rocksdb::Cache> cache = rocksdb::NewLRUCache(options_.block_cache_bytes);
   std::vector<rocksdb::ColumnFamilyDescriptor> families = {
-      {std::string(kChunksFamily), chunks_options(cache)},
-      {std::string(kSummariesFamily), summaries_options(cache)},
-      {std::string(kLateFamily), late_options(options_, cache)},
+      {std::string(kChunksFamily), chunks_options(block_cache_)},
+      {std::string(kSummariesFamily), summaries_options(block_cache_)},
+      {std::string(kLateFamily), late_options(options_, block_cache_)},
       {rocksdb::kDefaultColumnFamilyName, state_options(options_)}};
   rocksdb::DBOptions how = chunk_db_options(options_, env_.get(), listener_);
   std::vector<std::string> names;
@@ -120,6 +121,10 @@ void ChunkTables::note_damaged_files() const {
          fmt::format("{} should have {} bytes, but is {}", path, file.size, found),
          {}});
   }
+}
+
+MemoryUser ChunkTables::memory_user() const {
+  return rocks::block_cache_user("engine.block_cache_bytes", block_cache_);
 }
 
 Result<void> ChunkTables::close() {

@@ -19,6 +19,7 @@
 
 #include <rocksdb/db.h>
 
+#include "common/memory_budget.h"
 #include "common/result.h"
 #include "storage/backends/rocks/files/live_files.h"
 #include "storage/files/fenced_files.h"
@@ -68,6 +69,8 @@ class ChunkTables {
   // True after a failed write, until RocksDB has recovered.
   [[nodiscard]] bool writes_stopped() const { return listener_->stopped(); }
 
+  [[nodiscard]] MemoryUser memory_user() const;  // blocks of files; it may outlive the tables
+
   [[nodiscard]] FileBytesCounted& counted() const { return *counted_; }
   [[nodiscard]] FileBytes written() const;
   [[nodiscard]] std::vector<rocks::LiveFile> live_files() const { return rocks::live_files(*db_); }
@@ -93,6 +96,7 @@ class ChunkTables {
   const std::shared_ptr<WriteFence> write_fence_ = std::make_shared<WriteFence>();
   const std::unique_ptr<rocksdb::Env> env_;
   const std::shared_ptr<ChunkListener> listener_;
+  const std::shared_ptr<rocksdb::Cache> block_cache_;
   rocksdb::Options file_options_;
   std::unique_ptr<rocksdb::DB> db_;
   rocksdb::ColumnFamilyHandle* chunks_ = nullptr;

@@ -10,6 +10,7 @@
 #include "storage/catalog/index/active_series.h"
 #include "storage/catalog/series_registry.h"
 #include "storage/tsdb/chunk_db/chunk_db.h"
+#include "storage/tsdb/core/head_limits.h"
 #include "storage/tsdb/core/head_list.h"
 #include "storage/tsdb/core/lost_names_check.h"
 #include "storage/tsdb/core/name_log.h"
@@ -29,6 +30,7 @@ struct EngineContext {
                 std::shared_ptr<Table> names, std::shared_ptr<Table> series,
                 prometheus::Registry& metrics)
       : options(std::move(options_to_use)),
+        head_limits(options),
         retention(std::move(retention_to_use)),
         clock(clock_to_use),
         chunks(std::move(opened_chunks)),
@@ -53,6 +55,7 @@ struct EngineContext {
   }
 
   const EngineOptions options;
+  HeadLimits head_limits;
   const std::shared_ptr<Retention> retention;
   const Clock& clock;
   const std::unique_ptr<ChunkDb> chunks;

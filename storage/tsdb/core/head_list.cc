@@ -70,15 +70,20 @@ std::size_t HeadList::bytes() const {
   return bytes;
 }
 
+std::size_t HeadList::active_bytes() const {
+  const std::shared_lock lock(mutex_);
+  return active_->bytes();
+}
+
 std::uint64_t HeadList::active_points() const {
   const std::shared_lock lock(mutex_);
   return active_->points();
 }
 
-bool HeadList::active_is_full(const EngineOptions& options) const {
+bool HeadList::active_is_full(std::size_t freeze_bytes, const EngineOptions& options) const {
   const std::shared_lock lock(mutex_);
   const std::uint64_t points = active_->points();
-  return active_->bytes() >= options.head_freeze_bytes ||
+  return active_->bytes() >= freeze_bytes ||
          (points >= options.head_freeze_points &&
           points >= options.head_run_points * active_->series());
 }

@@ -59,8 +59,10 @@ class HeadList {
   [[nodiscard]] std::vector<std::shared_ptr<Head>> view() const;
 
   [[nodiscard]] std::size_t bytes() const;  // approximate, of all heads
+  [[nodiscard]] std::size_t active_bytes() const;
   [[nodiscard]] std::uint64_t active_points() const;
-  [[nodiscard]] bool active_is_full(const EngineOptions& options) const;  // it must be frozen
+  // The active head must be frozen: it has `freeze_bytes` or long runs of points.
+  [[nodiscard]] bool active_is_full(std::size_t freeze_bytes, const EngineOptions& options) const;
   [[nodiscard]] std::uint64_t active_number() const;
   [[nodiscard]] Sequence cut_position() const;  // of the last freeze
 

@@ -280,9 +280,10 @@ bool Maintenance::wants_freeze() const {
   if (head_list.active_points() == 0 && context_->log->last() == head_list.cut_position()) {
     return false;
   }
-  return head_list.active_is_full(context_->options) ||
-         head_list.bytes() >= context_->options.head_bytes_max ||  // writers wait for it
-         context_->log->full() ||                                  // flushing frees space
+  const HeadLimits& limits = context_->head_limits;
+  return head_list.active_is_full(limits.freeze_bytes(), context_->options) ||
+         head_list.bytes() >= limits.bytes_max() ||  // writers wait for it
+         context_->log->full() ||                    // flushing frees space
          context_->clock.now_ms() - head_since_ms_ >= context_->options.head_age_max_ms;
 }
 

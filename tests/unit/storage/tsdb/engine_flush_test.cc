@@ -91,7 +91,7 @@ TEST(Flush, IsDueByBytesOrByLongRuns) {
   const auto is_full = [&options](std::int64_t bytes, std::uint64_t points, std::uint64_t series) {
     engine::HeadList head_list(0, 1, 100, 0);
     head_list.write().head().account(bytes, points, series);
-    return head_list.active_is_full(options);
+    return head_list.active_is_full(options.head_freeze_bytes, options);
   };
   EXPECT_FALSE(is_full(0, 0, 0));
   EXPECT_FALSE(is_full(999, 99, 1));
@@ -99,6 +99,62 @@ TEST(Flush, IsDueByBytesOrByLongRuns) {
   EXPECT_TRUE(is_full(999, 100, 10));
   EXPECT_FALSE(is_full(999, 100, 11));
   EXPECT_TRUE(is_full(999, 110, 11));
+}
+
+// memory_users() of an engine, by setting.
+MemoryUser user_of(EngineStore& store, std::string_view setting) {
+  for (MemoryUser& user : store.memory_users()) {
+    if (user.setting == setting) return std::move(user);
+  }
+  return {};
+}
+
+TEST(Flush, ComesEarlierWhereTheHeadsHaveLessMemory) {
+  test::EngineWorld world(1, kNow);
+  world.options.log.commit_interval_ms = 0;
+  world.options.head_freeze_bytes = 128 << 20;
+  world.options.head_bytes_max = 512 << 20;
+  ASSERT_TRUE(world.open());
+  const MemoryUser heads = user_of(*world.points, "engine.head_bytes_max");
+  const SeriesId id = world.intern({"a"}).value().at(0);
+  const auto append = [&world, id](int begin) {
+    PointBatch points;
+    for (int i = begin; i < begin + 10'000; ++i) points.add(id, kNow - i, integer_bits(i), 0);
+    return run_task(world.points->append(std::move(points))).has_value();
+  };
+  ASSERT_TRUE(append(0));
+  EXPECT_GT(heads.used(), 10'000U);
+  EXPECT_EQ(heads.needed() / 1000, heads.used() * 4 / 1000);  // one is flushed, one fills
+  heads.resize(4 * 1024);
+  ASSERT_TRUE(append(10'000));  // waits for the flush
+  EXPECT_TRUE(test::soon([&] { return heads.used() < 4 * 1024; }));
+  heads.resize(512 << 20);
+  ASSERT_TRUE(append(20'000));
+  EXPECT_GT(heads.used(), 10'000U);
+  EXPECT_EQ(world.read().value().size(), 30'000U);
+  ASSERT_TRUE(world.close());
+}
+
+TEST(Flush, BlocksOfItsChunksTakeNoMoreMemoryThanTheirCacheMay) {
+  test::EngineWorld world(1, kNow);
+  ASSERT_TRUE(world.open());
+  const MemoryUser blocks = user_of(*world.points, "engine.block_cache_bytes");
+  const SeriesId id = world.intern({"a"}).value().at(0);
+  PointBatch points;
+  std::mt19937_64 random(1);
+  for (int i = 0; i < 50'000; ++i) points.add(id, kNow - i, integer_bits(random()), 0);
+  ASSERT_TRUE(run_task(world.points->append(std::move(points))));
+  ASSERT_TRUE(run_task(world.points->flush()));
+  EXPECT_EQ(world.read().value().size(), 50'000U);
+  EXPECT_GT(blocks.used(), 100'000U);
+  blocks.resize(10'000);
+  EXPECT_LE(blocks.used(), 10'000U);
+  EXPECT_EQ(world.read().value().size(), 50'000U);
+  EXPECT_LE(blocks.used(), 10'000U);
+  blocks.resize(64 << 20);
+  EXPECT_EQ(world.read().value().size(), 50'000U);
+  EXPECT_GT(blocks.used(), 100'000U);
+  ASSERT_TRUE(world.close());
 }
 
 TEST(Flush, ComesByItselfOfLongRuns) {
