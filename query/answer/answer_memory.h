@@ -27,6 +27,7 @@ class AnswerMemory {
   // Released with the last copy of the result. kOverloaded: not enough memory is left. An answer
   // that is larger than the limit must be the only one.
   [[nodiscard]] Result<std::shared_ptr<const AnswerReservation>> take(std::uint64_t bytes);
+  [[nodiscard]] std::uint64_t taken() const { return *taken_; }  // bytes
 
  private:
   const std::uint64_t bytes_max_;

@@ -220,6 +220,14 @@ QueryEngine::QueryEngine(storage::PointStore& store, const Clock& clock, QueryLi
 
 QueryEngine::~QueryEngine() = default;
 
+std::vector<MemoryUser> QueryEngine::memory_users() const {
+  const Scheduler& scheduler = impl_->scheduler;
+  return {
+      {.setting = "query.bytes_max", .used = [&scheduler] { return scheduler.running_bytes(); }},
+      {.setting = "query.answers_bytes_max",
+       .used = [&scheduler] { return scheduler.answers_bytes(); }}};
+}
+
 const QueryLimits& QueryEngine::limits() const { return impl_->limits; }
 
 bool QueryEngine::skips_unknown_values() const { return impl_->skip_unknown_values; }

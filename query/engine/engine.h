@@ -15,8 +15,10 @@
 #include <functional>
 #include <memory>
 #include <stop_token>
+#include <vector>
 
 #include "common/clock.h"
+#include "common/memory_budget.h"
 #include "common/threads/task.h"
 #include "query/answer.h"
 #include "query/engine/executors.h"
@@ -68,6 +70,7 @@ class QueryEngine {
   // estimates.
   Task<std::shared_ptr<const Explanation>> explain(Question question, std::stop_token stop);
 
+  [[nodiscard]] std::vector<MemoryUser> memory_users() const;  // running queries, answers
   [[nodiscard]] const QueryLimits& limits() const;
   [[nodiscard]] bool skips_unknown_values() const;  // query.skip_unknown_values
 

@@ -93,6 +93,7 @@ Task<Scheduler::Answered> Scheduler::start_attempt(Question question, std::stop_
 Task<Scheduler::Answered> Scheduler::finish(Question question, Attempt attempt, Work work) {
   const GaugeGuard one = stats_.running();
   const std::shared_ptr<QueryBudget> budget = attempt.budget;
+  const RunningBudgets::Entry counted(running_, *budget);
   const Pace pace = attempt.pace;
   auto answered = std::make_shared<Answer>();
   answered->question = std::move(question);

@@ -36,6 +36,7 @@
 #include "query/answer.h"
 #include "query/answer/answer_memory.h"
 #include "query/engine/executors.h"
+#include "query/engine/running_budgets.h"
 #include "query/limits.h"
 #include "query/query_budget.h"
 #include "query/question.h"
@@ -85,6 +86,9 @@ class Scheduler {
   Task<std::shared_ptr<const Answer>> run(Question question, std::stop_token stop, bool repeatable,
                                           Work work);
 
+  [[nodiscard]] std::uint64_t running_bytes() const { return running_.bytes(); }
+  [[nodiscard]] std::uint64_t answers_bytes() const { return answer_memory_.taken(); }
+
   // Runs one piece of work in its turn, on the executor for its pace.
   template <class T>
   Task<T> run_in_turn(Pace pace, Task<T> work) {
@@ -109,6 +113,7 @@ class Scheduler {
   const Clock& clock_;
   AnswerMemory answer_memory_;
   RunStats stats_;
+  RunningBudgets running_;
   const std::shared_ptr<Semaphore> turns_;
   const std::shared_ptr<Semaphore> small_turns_;
 };
