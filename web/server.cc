@@ -34,6 +34,10 @@ Result<void> WebServer::start(StartupListener* before) {
 }
 void WebServer::stop() { impl_->listener.stop(); }
 std::uint16_t WebServer::port() const { return impl_->listener.port(); }
+MemoryUser WebServer::memory_user() const {
+  const ByteBudget& bodies = impl_->context.bodies;
+  return {.setting = "web.bodies_bytes_max", .used = [&bodies] { return bodies.used(); }};
+}
 std::size_t WebServer::connections() const { return impl_->listener.connections(); }
 
 }  // namespace halite::web

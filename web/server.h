@@ -23,6 +23,7 @@
 #include <boost/asio/any_io_executor.hpp>
 
 #include "common/clock.h"
+#include "common/memory_budget.h"
 #include "common/result.h"
 #include "common/threads/task.h"
 #include "web/options.h"
@@ -137,6 +138,7 @@ class WebServer {
 
   [[nodiscard]] std::uint16_t port() const;       // after start()
   [[nodiscard]] std::size_t connections() const;  // currently open; call from any thread
+  [[nodiscard]] MemoryUser memory_user() const;   // bodies of requests
 
  private:
   struct Impl;

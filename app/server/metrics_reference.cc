@@ -44,6 +44,7 @@ constexpr std::array kMetricGroups = {
     MetricGroup{"halite_hbase_", "HBase", "With `--store hbase`."},
     MetricGroup{"halite_ingest_", "Ingest", ""},
     MetricGroup{"halite_log_", "Write-ahead log", "With `--store engine`."},
+    MetricGroup{"halite_memory_", "Memory", ""},
     MetricGroup{"halite_meta_", "Metadata", ""},
     MetricGroup{"halite_new_", "New series", ""},
     MetricGroup{"halite_process_", "Process", ""},

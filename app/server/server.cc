@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/thread_pool.hpp>
@@ -15,10 +16,12 @@
 #include "app/server/backup_job.h"
 #include "app/server/data_dir.h"
 #include "app/server/logging.h"
+#include "app/server/memory_rebalancer.h"
 #include "app/server/readiness.h"
 #include "app/server/self_metrics.h"
 #include "app/server/shutdown_deadline.h"
 #include "app/server/wait_for.h"
+#include "app/settings/memory_settings.h"
 #include "app/stores/stores.h"
 #include "app/tools/backup_location.h"
 #include "app/tools/check_report.h"
@@ -136,9 +139,10 @@ std::string what_waits(const web::WebServer* web) {
 
 // In order of creation; members are destroyed in reverse order.
 struct Server::Components {
-  Components(const Options& wanted, const Config& config)
+  Components(const Options& wanted, const Config& declared)
       : options(wanted),
-        settings(setting_texts(wanted, config)),
+        config(declared),
+        settings(setting_texts(wanted, declared)),
         own_clock(wanted.environment.clock != nullptr ? wanted.environment.clock
                                                       : std::make_shared<SystemClock>()),
         clock(*own_clock),
@@ -147,6 +151,7 @@ struct Server::Components {
         small_query_threads(options.threads.small_query) {}
 
   Options options;
+  const Config config;  // only to read it: its fields may be gone
   std::map<std::string, std::string> settings;
   std::shared_ptr<const Clock> own_clock;
   const Clock& clock;
@@ -164,6 +169,7 @@ struct Server::Components {
   std::unique_ptr<storage::CardinalityCounter> cardinality_counter;
   std::unique_ptr<web::WebServer> web;
   std::unique_ptr<SelfMetrics> self_metrics;
+  std::unique_ptr<MemoryRebalancer> memory;
   std::unique_ptr<web::StartupListener> startup_listener;  // until there is the web server
 
   Result<void> open_store(const Pause& pause);
@@ -171,6 +177,7 @@ struct Server::Components {
   void tell(std::string state);
   Result<void> open_data(const Pause& pause);
   Result<void> listen();
+  [[nodiscard]] std::vector<MemoryUser> memory_users() const;
 };
 
 // Detects errors before anything is written: invalid settings, a port in use, a data directory in
@@ -280,6 +287,14 @@ Result<void> Server::Components::listen() {
   return {};
 }
 
+std::vector<MemoryUser> Server::Components::memory_users() const {
+  std::vector<MemoryUser> users = stores->memory_users();
+  users.push_back(writer->memory_user());
+  for (MemoryUser& user : engine->memory_users()) users.push_back(std::move(user));
+  users.push_back(web->memory_user());
+  return users;
+}
+
 Server::Server(const Options& options, const Config& config)
     : components_(std::make_unique<Components>(options, config)) {}
 
@@ -292,6 +307,10 @@ Server::~Server() {
 Result<void> Server::start(const Pause& pause) {
   TRY_VOID(components_->open_store(pause));
   TRY_VOID(components_->listen());
+  components_->memory = std::make_unique<MemoryRebalancer>(
+      components_->options.memory.limit,
+      memory_shares(components_->config, components_->memory_users()), components_->registry);
+  components_->memory->start();
   components_->self_metrics = std::make_unique<SelfMetrics>(
       components_->options, *components_->writer, components_->registry, components_->clock,
       components_->web_threads.executors().front());
@@ -309,11 +328,13 @@ Result<void> Server::stop() {
   if (parts.cardinality_counter) parts.cardinality_counter->stop();
   if (parts.web) parts.web->stop();
   if (parts.self_metrics) parts.self_metrics->stop();
+  if (parts.memory) parts.memory->stop();
   parts.query_threads.join();  // no session is left to query
   parts.small_query_threads.join();
   deadline.allow(std::chrono::milliseconds(parts.options.close_timeout_ms),
                  [] { return std::string("closing the store, so the next start takes longer"); });
   parts.self_metrics.reset();
+  parts.memory.reset();
   parts.web.reset();
   parts.cardinality_counter.reset();
   parts.engine.reset();

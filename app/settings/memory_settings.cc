@@ -24,10 +24,17 @@ constexpr std::int64_t kLimitMin = 64 * kMiB;
 constexpr std::int64_t kLimitMax = 1024 * kGiB;
 constexpr std::int64_t kDefaultPercent = 60;  // of the available memory
 
-// The first five fill on a server with many series: together they are the limit. The others are
-// limits of what is held for a moment.
+// Together the lasting shares are the limit. The others are limits of what is held for a moment.
+enum class Kind : std::uint8_t {
+  kMoved,      // gets room that others do not use
+  kLends,      // cannot give back what it uses, so it never gets more than its base
+  kMomentary,  // what it uses is taken from the others
+  kFollows,    // a part of another share
+};
+
 struct Share {
   std::string_view setting;
+  Kind kind;
   std::int64_t sixteenths;
   std::int64_t bytes_min;
   std::int64_t bytes_max;  // no benefit above
@@ -37,16 +44,39 @@ constexpr std::string_view kHeadFreeze = "engine.head_freeze_bytes";
 constexpr std::string_view kHeadMax = "engine.head_bytes_max";
 
 constexpr std::array kShares = {
-    Share{"storage.series_bytes_max", 8, 32 * kMiB, 1024 * kGiB},
-    Share{kHeadMax, 4, 32 * kMiB, 16 * kGiB},
-    Share{"ingest.series_cache_bytes_max", 2, 4 * kMiB, 16 * kGiB},
-    Share{"engine.block_cache_bytes", 1, 8 * kMiB, 1024 * kGiB},
-    Share{"rocksdb.block_cache_bytes", 1, 8 * kMiB, 1024 * kGiB},
-    Share{kHeadFreeze, 2, 8 * kMiB, 4 * kGiB},
-    Share{"query.bytes_max", 2, 128 * kMiB, 1024 * kGiB},
-    Share{"query.answers_bytes_max", 1, 64 * kMiB, 1024 * kGiB},
-    Share{"web.bodies_bytes_max", 1, 256 * kMiB, 1024 * kGiB},
+    Share{"storage.series_bytes_max", Kind::kLends, 8, 32 * kMiB, 1024 * kGiB},
+    Share{kHeadMax, Kind::kMoved, 4, 32 * kMiB, 16 * kGiB},
+    Share{"ingest.series_cache_bytes_max", Kind::kMoved, 2, 4 * kMiB, 16 * kGiB},
+    Share{"engine.block_cache_bytes", Kind::kMoved, 1, 8 * kMiB, 1024 * kGiB},
+    Share{"rocksdb.block_cache_bytes", Kind::kMoved, 1, 8 * kMiB, 1024 * kGiB},
+    Share{kHeadFreeze, Kind::kFollows, 2, 8 * kMiB, 4 * kGiB},
+    Share{"query.bytes_max", Kind::kMomentary, 2, 128 * kMiB, 1024 * kGiB},
+    Share{"query.answers_bytes_max", Kind::kMomentary, 1, 64 * kMiB, 1024 * kGiB},
+    Share{"web.bodies_bytes_max", Kind::kMomentary, 1, 256 * kMiB, 1024 * kGiB},
 };
+
+const Setting* find(const Config& config, std::string_view name) {
+  const auto found = std::ranges::find(config.settings(), name, &Setting::name);
+  return found == config.settings().end() ? nullptr : &*found;
+}
+
+std::uint64_t bytes_of(const Setting& setting) {
+  return static_cast<std::uint64_t>(parse_bytes(setting.text).value_or(0));
+}
+
+bool is_set(const Config& config, std::string_view name) {
+  const Setting* const setting = find(config, name);
+  return setting != nullptr && setting->source != SettingSource::kDefault;
+}
+
+// The active head is frozen at a part of the share, and that part has a greatest size too.
+std::uint64_t greatest_heads(const Config& config, std::uint64_t heads) {
+  const Setting* const freeze = find(config, kHeadFreeze);
+  const std::uint64_t frozen_at = freeze == nullptr ? 0 : bytes_of(*freeze);
+  if (frozen_at == 0) return heads;
+  const auto* const row = std::ranges::find(kShares, kHeadFreeze, &Share::setting);
+  return heads / frozen_at * static_cast<std::uint64_t>(row->bytes_max);
+}
 
 std::optional<std::uint64_t> number_in(const std::filesystem::path& file) {
   std::ifstream stream(file);
@@ -113,7 +143,7 @@ std::uint64_t available_memory() {
 void declare_memory(Config& config, MemoryOptions& memory) {
   config.bytes("memory.limit", memory.limit, {kLimitMin, kLimitMax},
                "Memory that the server plans to use. The defaults of its caches and buffers are "
-               "shares of it.");
+               "shares of it, which move to where they are needed.");
   config.set_rule("memory.limit", fmt::format("{} % of the machine's memory or the cgroup's limit",
                                               kDefaultPercent));
   for (const Share& share : kShares) {
@@ -157,6 +187,30 @@ Result<void> resolve_memory(Config& config, Options& options) {
     TRY_VOID(config.apply_rule("web.bodies_bytes_max", static_cast<std::int64_t>(body)));
   }
   return {};
+}
+
+std::vector<MemoryShare> memory_shares(const Config& config, std::vector<MemoryUser> users) {
+  constexpr std::uint64_t kLeastPart = 8;  // kept of the base, so that growth begins from something
+  std::vector<MemoryShare> shares;
+  for (MemoryUser& user : users) {
+    const Setting* const setting = find(config, user.setting);
+    const auto* const row = std::ranges::find(kShares, user.setting, &Share::setting);
+    if (setting == nullptr || row == kShares.end()) continue;
+    MemoryShare share{.user = std::move(user), .base = bytes_of(*setting)};
+    share.least = share.greatest = share.base;
+    share.momentary = row->kind == Kind::kMomentary;
+    const bool heads = row->setting == kHeadMax;
+    if (!is_set(config, row->setting) && !(heads && is_set(config, kHeadFreeze))) {
+      const auto least = static_cast<std::uint64_t>(row->bytes_min);
+      auto greatest = static_cast<std::uint64_t>(row->bytes_max);
+      if (row->kind != Kind::kMoved) greatest = share.base;
+      if (heads) greatest = std::min(greatest, greatest_heads(config, share.base));
+      share.least = std::min(share.base, std::max(share.base / kLeastPart, least));
+      share.greatest = std::max(share.base, greatest);
+    }
+    shares.push_back(std::move(share));
+  }
+  return shares;
 }
 
 }  // namespace halite::app

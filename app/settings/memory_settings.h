@@ -3,9 +3,11 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <vector>
 
 #include "app/settings/options.h"
 #include "common/config/config.h"
+#include "common/memory_budget.h"
 #include "common/result.h"
 
 namespace halite::app {
@@ -16,6 +18,11 @@ void declare_memory(Config& config, MemoryOptions& memory);
 // Call after all sources are applied: computes the limit and the shares that no source has set.
 // kInvalidArgument: two sizes exclude each other.
 Result<void> resolve_memory(Config& config, Options& options);
+
+// The shares of these users. A share that a source has set is fixed. Skips users of settings that
+// are not declared.
+[[nodiscard]] std::vector<MemoryShare> memory_shares(const Config& config,
+                                                     std::vector<MemoryUser> users);
 
 // The memory that this process may use, in bytes: that of the machine, or of its cgroup.
 [[nodiscard]] std::uint64_t available_memory();

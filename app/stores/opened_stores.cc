@@ -113,6 +113,15 @@ Result<void> OpenedStores::health() const {
   return backend_.points->health();
 }
 
+std::vector<MemoryUser> OpenedStores::memory_users() {
+  std::vector<MemoryUser> users = backend_.points->memory_users();
+  const storage::SeriesTable& series = backend_.points->series().table();
+  users.push_back(
+      {.setting = "storage.series_bytes_max", .used = [&series] { return series.bytes(); }});
+  if (backend_.rocks != nullptr) users.push_back(backend_.rocks->memory_user());
+  return users;
+}
+
 std::unique_ptr<storage::CardinalityCounter> OpenedStores::make_cardinality_counter(
     const Clock& clock, boost::asio::any_io_executor executor) {
   return std::make_unique<storage::CardinalityCounter>(backend_.points->series(), backend_.widths,

@@ -26,6 +26,7 @@ class OpenedStores final : public Stores {
   storage::HistogramCells* histograms() override { return sides_.histograms.get(); }
   [[nodiscard]] Result<void> health() const override;
   void drop_caches() override { backend_.wide->drop_caches(); }
+  [[nodiscard]] std::vector<MemoryUser> memory_users() override;
   std::unique_ptr<storage::CardinalityCounter> make_cardinality_counter(
       const Clock& clock, boost::asio::any_io_executor executor) override;
   [[nodiscard]] std::vector<storage::RetentionStatus> retention_status() const override {

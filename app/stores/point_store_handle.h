@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/memory_budget.h"
 #include "storage/api/point_store.h"
 #include "storage/api/slot_status.h"
 #include "storage/backends/rocks/files/live_files.h"
@@ -26,6 +27,7 @@ class PointStoreHandle {
   [[nodiscard]] virtual Result<void> health() const = 0;
   [[nodiscard]] virtual std::vector<storage::RetentionStatus> retention_status() const = 0;
   [[nodiscard]] virtual std::vector<storage::rocks::LiveFile> chunk_files() const = 0;
+  [[nodiscard]] virtual std::vector<MemoryUser> memory_users() = 0;
   // Writes points that are not cells, if any, to `dir`; then calls `cells`.
   virtual Task<void> checkpoint(std::string dir, std::function<Result<void>()> cells) = 0;
   virtual void enable_series_gc(storage::Metadata& except, bool names) = 0;
@@ -49,6 +51,10 @@ class PointStoreHandleOf final : public PointStoreHandle {
   }
   [[nodiscard]] std::vector<storage::rocks::LiveFile> chunk_files() const override {
     if constexpr (requires { store_->chunk_files(); }) return store_->chunk_files();
+    return {};
+  }
+  [[nodiscard]] std::vector<MemoryUser> memory_users() override {
+    if constexpr (requires { store_->memory_users(); }) return store_->memory_users();
     return {};
   }
   Task<void> checkpoint(std::string dir, std::function<Result<void>()> cells) override {

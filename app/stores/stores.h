@@ -10,6 +10,7 @@
 
 #include "app/settings/options.h"
 #include "common/clock.h"
+#include "common/memory_budget.h"
 #include "storage/api/point_store.h"
 #include "storage/api/slot_status.h"
 #include "storage/backends/hbase/regions/table_regions.h"
@@ -37,6 +38,8 @@ class Stores {
   // kUnavailable with the reason while points cannot be made durable.
   [[nodiscard]] virtual Result<void> health() const = 0;
   virtual void drop_caches() = 0;  // call from any thread
+  // Caches and buffers. They are used until close().
+  [[nodiscard]] virtual std::vector<MemoryUser> memory_users() = 0;
   // Counts series on the executor. The stores outlive the counter.
   [[nodiscard]] virtual std::unique_ptr<storage::CardinalityCounter> make_cardinality_counter(
       const Clock& clock, boost::asio::any_io_executor executor) = 0;

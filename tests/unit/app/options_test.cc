@@ -118,6 +118,39 @@ TEST_F(MemorySettings, SharesHaveALeastAndAGreatestSize) {
   EXPECT_FALSE(config_.apply_flag("--set", "memory.limit", "63MiB"));
 }
 
+TEST_F(MemorySettings, SharesThatNoSourceHasSetMove) {
+  set("memory.limit", "1GiB");
+  set("engine.block_cache_bytes", "20MiB");
+  resolve();
+  std::vector<MemoryUser> users;
+  for (const char* const setting :
+       {"storage.series_bytes_max", "engine.head_bytes_max", "ingest.series_cache_bytes_max",
+        "engine.block_cache_bytes", "query.bytes_max", "not.declared"}) {
+    users.push_back({.setting = setting, .used = [] { return 0; }});
+  }
+  std::string text;
+  for (const MemoryShare& share : memory_shares(config_, std::move(users))) {
+    text +=
+        fmt::format("{} {}: {} to {}{}\n", share.user.setting, share.base >> 20, share.least >> 20,
+                    share.greatest >> 20, share.momentary ? ", momentary" : "");
+  }
+  EXPECT_EQ(text,
+            "storage.series_bytes_max 512: 64 to 512\n"
+            "engine.head_bytes_max 256: 32 to 8192\n"
+            "ingest.series_cache_bytes_max 128: 16 to 16384\n"
+            "engine.block_cache_bytes 20: 20 to 20\n"
+            "query.bytes_max 128: 128 to 128, momentary\n");
+}
+
+TEST_F(MemorySettings, HeadsDoNotMoveIfTheSizeOfTheActiveOneIsSet) {
+  set("engine.head_freeze_bytes", "100MiB");
+  resolve();
+  const auto shares =
+      memory_shares(config_, {{.setting = "engine.head_bytes_max", .used = [] { return 0; }}});
+  ASSERT_EQ(shares.size(), 1U);
+  EXPECT_EQ(shares[0].least, shares[0].greatest);
+}
+
 TEST_F(MemorySettings, LimitIsAShareOfTheMachine) {
   resolve();
   EXPECT_LE(options_.memory.limit, std::max(available_memory() * 6 / 10, std::uint64_t{64} << 20));

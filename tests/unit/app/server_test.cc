@@ -17,6 +17,7 @@
 #include <gtest/gtest.h>
 
 #include "app/server/logging.h"
+#include "app/settings/memory_settings.h"
 #include "tests/support/client.h"
 #include "tests/support/faulty_files.h"
 #include "tests/support/real_disk.h"
@@ -139,6 +140,37 @@ TEST_F(ServerTest, ToldToEndItReplaysNoFurtherAndLosesNothing) {
   Server server(options, Config());
   ASSERT_TRUE(server.start(go_on));
   expect_point(server.port());
+}
+
+TEST_F(ServerTest, SharesOfTheMemoryLimitAndTheirUseAreMetrics) {
+  Options options = options_on(dir_.path() + "/shares");
+  Options unused;
+  Config config;
+  declare_settings(config, unused);
+  ASSERT_TRUE(config.apply_flag("--set", "memory.limit", "1GiB"));
+  ASSERT_TRUE(config.apply_flag("--set", "engine.block_cache_bytes", "20MiB"));
+  ASSERT_TRUE(resolve_memory(config, unused));
+  options.memory = unused.memory;
+  Server server(options, config);
+  ASSERT_TRUE(server.start(go_on));
+  EXPECT_THAT(ask(server.port(), put_text(1)), HasSubstr(" 204 "));
+  const auto metrics = [&server] { return get(server.port(), "/metrics"); };
+  const auto share = [](std::string_view setting, int mib) {
+    return HasSubstr(fmt::format("\nhalite_memory_share_bytes{{setting=\"{}\"}} {}\n", setting,
+                                 std::int64_t{mib} << 20));
+  };
+  EXPECT_THAT(metrics(),
+              AllOf(HasSubstr("\nhalite_memory_limit_bytes 1073741824\n"),
+                    share("storage.series_bytes_max", 512), share("engine.head_bytes_max", 256),
+                    share("ingest.series_cache_bytes_max", 128),
+                    share("engine.block_cache_bytes", 20), share("rocksdb.block_cache_bytes", 64),
+                    share("query.bytes_max", 128), share("web.bodies_bytes_max", 256)));
+  for (const std::string_view setting :
+       {"storage.series_bytes_max", "engine.head_bytes_max", "ingest.series_cache_bytes_max"}) {
+    const auto used = testing::ContainsRegex(
+        fmt::format("\nhalite_memory_used_bytes\\{{setting=\"{}\"\\}} [1-9]", setting));
+    EXPECT_TRUE(test::soon([&] { return testing::Value(metrics(), used); })) << setting;
+  }
 }
 
 TEST_F(ServerTest, WrongSettingsAreToldBeforeItListens) {

@@ -7,6 +7,7 @@ import { isAbort } from "../server/api";
 import { findMetricCounts, tagKeyCounts } from "../server/series_counts";
 import { numbers, overview, queries, regions, settings, version, type Numbers, type Overview } from "../server/status";
 import { IngestCard } from "./ingest_card";
+import { MemoryCard } from "./memory_card";
 import { pastRate } from "./past_rate";
 import { QueriesCard } from "./queries_card";
 import { RegionsCard } from "./regions_card";
@@ -29,6 +30,7 @@ export class StatusPage implements Page {
   private readonly store = new StoreCard();
   private readonly regions = new RegionsCard();
   private readonly slots = new SlotsCard();
+  private readonly memory = new MemoryCard();
   private readonly asked = new QueriesCard(() => void this.poll());
   private readonly top = new TopCard();
   private readonly settings = new SettingsCard();
@@ -40,7 +42,7 @@ export class StatusPage implements Page {
   private loaded = false;
 
   constructor() {
-    const cards = [this.ingest, this.store, this.regions, this.slots, this.asked, this.top, this.settings];
+    const cards = [this.ingest, this.store, this.regions, this.slots, this.memory, this.asked, this.top, this.settings];
     this.root = h("div", { class: "page status" }, this.state, ...cards.map(({ root }) => root));
   }
 
@@ -83,6 +85,7 @@ export class StatusPage implements Page {
       this.ingest.show(now, this.before, about.refused, about.crowded);
       this.store.show(now, this.before, about.cycles);
       this.slots.show(about.cycles, about.now);
+      this.memory.show(now);
       this.asked.show(running);
       this.before = now;
       if (about.store === "hbase") void this.loadRegions(signal);
