@@ -27,7 +27,7 @@ struct RocksOptions {
   std::size_t block_cache_bytes = 256 << 20;        // also for indexes and filters
   std::size_t write_buffer_bytes = 64 << 20;        // for one family, before it becomes a file
   std::size_t write_buffers_bytes_max = 256 << 20;  // for all families together
-  std::size_t log_bytes_max = 512 << 20;  // above this, families that keep old logs are flushed
+  std::size_t log_bytes_max = 128 << 20;  // above this, families that keep old logs are flushed
   int open_files_max = 1000;
 
   unsigned read_threads = 4;        // for reads and scans, which block

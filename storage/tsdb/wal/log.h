@@ -42,7 +42,7 @@ struct LogOptions {
   std::size_t segment_bytes = 64 << 20;  // file size; at least group + record maximum + 12 KiB
   // Size of a new file, and after shrink(). Files grow by doubling.
   std::size_t segment_bytes_min = 64 << 10;
-  std::size_t spare_segments_max = 4;  // maximum number of spare segments
+  std::size_t spare_segments_max = 2;
 
   std::size_t record_bytes_max = 8 << 20;  // a larger record is kTooLarge
   std::size_t group_bytes = 4 << 20;       // a group of this size takes no more records
