@@ -10,12 +10,15 @@
 
 #include "storage/catalog/names/name_remover.h"
 #include "tests/support/run_task.h"
+#include "tests/support/sanitized.h"
 #include "tests/unit/storage/tsdb/forgetting_fixture.h"
 
 namespace halite::storage {
 namespace {
 
 using test::run_task;
+
+constexpr int kLaps = test::kSanitized ? 4 : 15;
 
 class UnloadingTest : public ForgettingTest {
  protected:
@@ -65,14 +68,14 @@ TEST_F(UnloadingTest, SeriesWithoutPointsLeaveMemoryAndComeBack) {
 
 TEST_F(UnloadingTest, SeriesWithPointsStay) {
   put(generation_of(0));
-  pass(60, generation_of(0));
+  pass(40, generation_of(0));
   EXPECT_EQ(table().size(), 21U);
 }
 
 // An unload has a price, which an eighth of all series is worth.
 TEST_F(UnloadingTest, AFewIdleSeriesStay) {
   put({"a", "b"});
-  pass(60, generation_of(0));
+  pass(40, generation_of(0));
   EXPECT_EQ(table().size(), 23U);
 }
 
@@ -80,15 +83,15 @@ TEST_F(UnloadingTest, NothingIsUnloadedIfItIsTurnedOff) {
   world_.options.series_idle_ms = 0;
   reopen();
   put(generation_of(0));
-  pass(60);
+  pass(40);
   EXPECT_EQ(table().size(), 21U);
 }
 
 TEST_F(UnloadingTest, AQueryLoadsTheSeriesOfItsTime) {
   put(generation_of(0));
-  pass(60);
+  pass(40);
   put(generation_of(1));
-  pass(60);
+  pass(40);
   ASSERT_EQ(table().size(), 1U);
   const TimestampMs now = world_.clock.now_ms();
   select(now - 5 * kMinute);
@@ -120,7 +123,7 @@ TEST_F(UnloadingTest, ASelectionKeepsItsSeries) {
   put(generation_of(0));
   pass(20);
   const auto selection = select(0);
-  pass(60);
+  pass(40);
   EXPECT_EQ(table().size(), 21U);
   std::set<std::string> found;
   for (std::uint32_t shard = 0; shard < world_.points->shard_count(); ++shard) {
@@ -148,7 +151,7 @@ TEST_F(UnloadingTest, NamesAreFoundWhileTheyLeave) {
       }
     }
   });
-  for (int round = 0; round < 20; ++round) pass(10);
+  for (int round = 0; round < kLaps; ++round) pass(10);
   done = true;
   asks.join();
 }
@@ -172,7 +175,7 @@ TEST_F(UnloadingTest, EveryQueryIsCompleteWhileSeriesComeAndGo) {
     }
   });
   std::size_t least = SIZE_MAX;
-  for (int round = 0; round < 30; ++round) {
+  for (int round = 0; round < 2 * kLaps; ++round) {
     world_.clock.advance(5 * kMinute);
     put({"stays", "g0-1"});
     settle();
