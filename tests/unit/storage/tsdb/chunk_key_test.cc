@@ -1,9 +1,12 @@
 #include "storage/tsdb/chunk_db/tables/chunk_key.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "storage/catalog/series_table.h"
 
 namespace halite::storage::engine {
 namespace {
@@ -66,6 +69,40 @@ TEST(ChunkKey, NoSeriesLiesWithinAnother) {
     const auto parsed = parse_key(kWidths, keys[i]);
     ASSERT_TRUE(parsed);
     EXPECT_EQ(tsuid_of(kWidths, parsed->series), i < 4 ? kTsuid : kLongerTsuid);
+  }
+}
+
+TEST(ChunkKey, SeriesAreInTheOrderOfTheirKeys) {
+  SeriesTable table({.series = 100}, kWidths);
+  std::vector<const Series*> series;
+  for (const std::uint64_t value : {1U, 2U, 0x0100U, 0xFF0000U}) {
+    for (const std::uint64_t other : {0U, 1U, 7U}) {
+      NewSeries made;
+      made.metric_uid = 1;
+      made.metric = "m";
+      append_be_width(made.tsuid, 1, kWidths.metric);
+      for (const auto& [key, uid] : {std::pair{2UL, value}, std::pair{3UL, other}}) {
+        if (uid == 0) continue;
+        append_be_width(made.tsuid, key, kWidths.tag_key);
+        append_be_width(made.tsuid, uid, kWidths.tag_value);
+        made.tags.push_back({.key = "k", .value = "v", .key_uid = key, .value_uid = uid});
+      }
+      series.push_back(&table.at(table.add(made).value()));
+    }
+  }
+  const auto key = [](const Series& one) {
+    Bytes bytes;
+    append_series_key(bytes, one);
+    EXPECT_EQ(bytes, series_key(kWidths, one.tsuid.bytes()));
+    return bytes;
+  };
+  for (const Series* const a : series) {
+    for (const Series* const b : series) {
+      EXPECT_EQ(key_precedes(*a, *b), key(*a) < key(*b));
+      if (key_order(*a) != key_order(*b)) {
+        EXPECT_EQ(key_order(*a) < key_order(*b), key(*a) < key(*b));
+      }
+    }
   }
 }
 
