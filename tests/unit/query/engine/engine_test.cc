@@ -241,6 +241,20 @@ TEST(QueryEngine, PointsOfAWindowThatIsGivenUpCountOnce) {
   }
 }
 
+// A shorter window has the same series, so it would not need less for them.
+TEST(QueryEngine, ManySeriesOfFewPointsAreOneWindow) {
+  const auto blocks_read = [](QueryLimits limits) {
+    QueryWorld world(QueryLayout::kCyclic, limits);
+    fill_hosts(world, 100, 2);
+    const auto answer = world.ask_uri(asking("sum:m", kT, kT + 36'000'000));
+    return answer ? answer->cost.blocks_read : 0;
+  };
+  const std::uint64_t at_once = blocks_read({});
+  EXPECT_GT(at_once, 0U);
+  EXPECT_EQ(blocks_read({.window_bytes = 10'000}), at_once);
+  EXPECT_GT(blocks_read({.bytes_max = 200'000, .window_bytes = 10'000}), at_once);
+}
+
 // Shards that have little to read are read one after the other: the first gives up the window, and
 // the second has not begun it.
 TEST(QueryEngine, ShardsThatAWindowGivenUpNeverReadKeepTheirPoints) {
