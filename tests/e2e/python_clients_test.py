@@ -75,7 +75,7 @@ class Pyopentsdb(support.HaliteTest):
         self.put_some()
         self.assertEqual(self.client.metrics(q="sys"), ["sys.cpu.user"])
         self.assertEqual(self.client.metrics(q="", regexp="^sys.*user$"), ["sys.cpu.user"])
-        self.assertEqual(self.client.suggest(type="tagv", q="web", max=1), ["web01"])
+        self.assertEqual(self.client.suggest(type="tagv", q="web0", max=1), ["web01"])
         self.assertIn("zimsum", self.client.aggregators())
         self.assertIn("literal_or", self.client.filters())
         self.assertIn("version", self.client.version())
