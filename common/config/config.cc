@@ -1,9 +1,6 @@
-// Over 400 lines because each kind of setting, each source and the suggestions for unknown names
-// are in one class.
 #include "common/config/config.h"
 
 #include <algorithm>
-#include <ranges>
 #include <span>
 
 #include <fmt/format.h>
@@ -12,6 +9,7 @@
 #include "common/bytes/ascii.h"
 #include "common/check.h"
 #include "common/config/config_value.h"
+#include "common/config/near_name.h"
 
 namespace halite {
 namespace {
@@ -19,53 +17,6 @@ namespace {
 constexpr std::string_view kEnvironmentPrefix = "HALITE_";
 constexpr std::string_view kFileVariable = "HALITE_CONFIG";
 constexpr std::size_t kCommentColumnMax = 44;  // so that one long value does not push all others
-
-std::vector<std::string_view> words_of(std::string_view name) {
-  std::vector<std::string_view> words;
-  while (!name.empty()) {
-    const std::size_t end = std::min(name.find_first_of("._"), name.size());
-    if (end > 0) words.push_back(name.substr(0, end));
-    name.remove_prefix(std::min(end + 1, name.size()));
-  }
-  return words;
-}
-
-// The distance of a setting from the requested name: for each word the edit distance to the
-// setting's most similar word, plus one for each word of the setting without a counterpart.
-std::size_t word_distance(std::span<const std::string_view> asked,
-                          std::vector<std::string_view> words) {
-  std::size_t distance = 0;
-  for (const std::string_view word : asked) {
-    const auto best = std::ranges::min_element(
-        words, {}, [word](std::string_view other) { return edit_distance(word, other); });
-    const std::size_t letters =
-        best == words.end() ? word.size() : std::min(word.size(), edit_distance(word, *best));
-    distance += letters;
-    if (letters < word.size()) words.erase(best);
-  }
-  return distance + words.size();
-}
-
-// At most a third of the letters differ.
-bool is_similar(std::string_view asked, std::string_view other) {
-  return edit_distance(asked, other) * 3 <= asked.size();
-}
-
-// Whether a setting is worth suggesting: the names are similar, or words with more than half of the
-// requested letters are similar to words of the setting.
-bool is_near(std::string_view name, std::span<const std::string_view> asked,
-             std::string_view setting) {
-  if (is_similar(name, setting)) return true;
-  const std::vector<std::string_view> words = words_of(setting);
-  std::size_t letters = 0;
-  std::size_t found = 0;
-  for (const std::string_view word : asked) {
-    letters += word.size();
-    const auto similar = [word](std::string_view other) { return is_similar(word, other); };
-    if (std::ranges::any_of(words, similar)) found += word.size();
-  }
-  return found * 2 > letters;
-}
 
 // What to do about an unknown name. `near`: the name to suggest, or empty.
 std::string advice(std::string_view near) {
@@ -274,18 +225,10 @@ Setting* Config::find(std::string_view name) {
   return found == settings_.end() ? nullptr : &*found;
 }
 
-std::string Config::nearest(std::string_view name) const {
-  const std::vector<std::string_view> asked = words_of(name);
-  const auto distance = [name, &asked](const Setting& setting) {
-    return std::pair(word_distance(asked, words_of(setting.name)),
-                     edit_distance(name, setting.name));
-  };
-  const auto near = [name, &asked](const Setting& setting) {
-    return is_near(name, asked, setting.name);
-  };
-  auto candidates = settings_ | std::views::filter(near);
-  const auto best = std::ranges::min_element(candidates, {}, distance);
-  return best == candidates.end() ? "" : best->name;
+std::string_view Config::nearest(std::string_view name) const {
+  std::vector<std::string_view> names;
+  for (const Setting& setting : settings_) names.push_back(setting.name);
+  return nearest_name(name, names);
 }
 
 Result<void> Config::assign(Setting& setting, std::string_view text, SettingSource source,
@@ -342,10 +285,10 @@ Result<void> Config::apply_environment(const char* const* environment) {
         settings_, name, [](const Setting& setting) { return environment_name(setting.name); });
     if (found == settings_.end()) {
       const std::string lower = to_lower(name.substr(kEnvironmentPrefix.size()));
-      const std::string near = nearest(lower);
+      const std::string_view near = nearest(lower);
       return fail(Errc::kInvalidArgument,
                   fmt::format("environment: unknown setting {}; {}", name,
-                              advice(near.empty() ? near : environment_name(near))));
+                              advice(near.empty() ? std::string() : environment_name(near))));
     }
     const Result<void> assigned =
         assign(*found, variable.substr(name.size() + 1), SettingSource::kEnvironment,

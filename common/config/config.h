@@ -153,7 +153,7 @@ class Config {
   void declare(Setting setting);
   [[nodiscard]] Setting* find(std::string_view name);
   // Empty if no name is near.
-  [[nodiscard]] std::string nearest(std::string_view name) const;
+  [[nodiscard]] std::string_view nearest(std::string_view name) const;
   Result<void> apply_entries(const std::vector<FileSetting>& entries, const std::string& path);
   static Result<void> assign(Setting& setting, std::string_view text, SettingSource source,
                              std::string origin);

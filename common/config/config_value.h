@@ -29,7 +29,4 @@ namespace halite {
 [[nodiscard]] std::string bytes_text(std::int64_t bytes);
 [[nodiscard]] std::string duration_text(std::int64_t ms);
 
-// The number of characters to insert, remove or change to turn one text into the other.
-[[nodiscard]] std::size_t edit_distance(std::string_view left, std::string_view right);
-
 }  // namespace halite

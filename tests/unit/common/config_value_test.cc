@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "common/config/near_name.h"
+
 namespace halite {
 namespace {
 
