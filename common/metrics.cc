@@ -49,6 +49,11 @@ prometheus::Histogram& add_histogram(prometheus::Registry& registry, const std::
   return histogram_family(registry, name, help).Add({}, bounds);
 }
 
+void raise_to(prometheus::Counter& counter, double total) {
+  const double before = counter.Value();
+  if (total > before) counter.Increment(total - before);
+}
+
 prometheus::Histogram& add_sync_seconds(prometheus::Registry& registry, const std::string& name,
                                         const std::string& help) {
   return add_histogram(

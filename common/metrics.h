@@ -29,6 +29,9 @@ using MetricBounds = prometheus::Histogram::BucketBoundaries;
 [[nodiscard]] prometheus::Histogram& add_histogram(prometheus::Registry& registry,
                                                    const std::string& name, const std::string& help,
                                                    const MetricBounds& bounds);
+// Sets a counter to a total that is counted elsewhere. A counter never falls.
+void raise_to(prometheus::Counter& counter, double total);
+
 // Buckets for one synced disk write, 0.1 ms to 5 s.
 [[nodiscard]] prometheus::Histogram& add_sync_seconds(prometheus::Registry& registry,
                                                       const std::string& name,

@@ -20,12 +20,6 @@ double seconds(const timeval& time) {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
 }
 
-// The counter never falls.
-void raise(prometheus::Counter& counter, double total) {
-  const double before = counter.Value();
-  if (total > before) counter.Increment(total - before);
-}
-
 double count_entries(const char* directory) {
   std::error_code error;
   const std::filesystem::directory_iterator entries(directory, error);
@@ -52,7 +46,7 @@ ProcessMetrics::ProcessMetrics(prometheus::Registry& registry, std::uint64_t mem
 void ProcessMetrics::refresh() {
   rusage usage{};
   if (::getrusage(RUSAGE_SELF, &usage) == 0) {
-    raise(cpu_seconds_, seconds(usage.ru_utime) + seconds(usage.ru_stime));
+    raise_to(cpu_seconds_, seconds(usage.ru_utime) + seconds(usage.ru_stime));
   }
   std::ifstream statm("/proc/self/statm");
   double pages_virtual = 0;
@@ -64,7 +58,7 @@ void ProcessMetrics::refresh() {
   threads_.Set(count_entries("/proc/self/task"));
   const std::chrono::duration<double> up = std::chrono::steady_clock::now() - started_;
   uptime_seconds_.Set(up.count());
-  raise(log_lines_dropped_, static_cast<double>(dropped_log_lines()));
+  raise_to(log_lines_dropped_, static_cast<double>(dropped_log_lines()));
 }
 
 }  // namespace halite::app

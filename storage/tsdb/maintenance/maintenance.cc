@@ -374,8 +374,7 @@ void Maintenance::set_gauges() {
     log::warn("{}", files.error().message);
   }
   const FileBytes written = context_->chunks->tables->written();
-  metrics_.merged_bytes.Increment(static_cast<double>(written.merged) -
-                                  metrics_.merged_bytes.Value());
+  raise_to(metrics_.merged_bytes, static_cast<double>(written.merged));
   metrics_.write_amplification.Set(written.amplification());
 }
 
