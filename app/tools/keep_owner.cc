@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <tuple>
 #include <utility>
 
 #include <dirent.h>
@@ -20,7 +21,7 @@ namespace {
 // root elsewhere meanwhile.
 class Walk {
  public:
-  Walk(uid_t user, gid_t group) : user_(user), group_(group) {}
+  Walk(uid_t user, gid_t group, timespec began) : user_(user), group_(group), began_(began) {}
 
   // `dir`: an open directory, or AT_FDCWD. Returns 0 or an errno; failed() has the path then.
   int give(int dir, const char* name, const std::string& path) {
@@ -34,7 +35,9 @@ class Walk {
     if (::fstat(file, &info) != 0) return close_failed(file, path);
     const bool directory = S_ISDIR(info.st_mode);
     const bool single = directory || (S_ISREG(info.st_mode) && info.st_nlink == 1);
-    if (single && info.st_uid == 0 && ::fchown(file, user_, group_) != 0) {
+    const bool ours = info.st_uid == 0 && std::tie(info.st_ctim.tv_sec, info.st_ctim.tv_nsec) >=
+                                              std::tie(began_.tv_sec, began_.tv_nsec);
+    if (single && ours && ::fchown(file, user_, group_) != 0) {
       return close_failed(file, path);
     }
     if (directory) return give_entries(file, path);
@@ -70,6 +73,7 @@ class Walk {
 
   const uid_t user_;
   const gid_t group_;
+  const timespec began_;
   std::string failed_;
 };
 
@@ -81,13 +85,14 @@ KeepOwner::KeepOwner(std::string dir) : dir_(std::move(dir)) {
   wanted_ = info.st_uid != 0;
   user_ = info.st_uid;
   group_ = info.st_gid;
+  ::clock_gettime(CLOCK_REALTIME_COARSE, &began_);  // the clock of file times
 }
 
 Result<void> KeepOwner::give() const {
   if (!wanted_) return {};
   std::error_code error;
   const std::string top = std::filesystem::canonical(dir_, error).string();
-  Walk walk(user_, group_);
+  Walk walk(user_, group_, began_);
   const int why = error ? error.value() : walk.give(AT_FDCWD, top.c_str(), top);
   if (why == 0) return {};
   return fail(Errc::kUnavailable,

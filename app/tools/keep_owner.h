@@ -6,6 +6,7 @@
 
 #include <sys/types.h>
 
+#include <ctime>
 #include <string>
 
 #include "common/result.h"
@@ -18,7 +19,7 @@ class KeepOwner {
   // directory, or if it does not exist.
   explicit KeepOwner(std::string dir);
 
-  // Gives all files and directories below the directory that belong to root, and the directory
+  // Gives what root created or changed below the directory since the constructor, and the directory
   // itself if it was replaced. A file with a second name stays: it may be one of another directory.
   // kUnavailable: some could not be given; the message names the first and the command that does.
   [[nodiscard]] Result<void> give() const;
@@ -28,6 +29,7 @@ class KeepOwner {
   bool wanted_ = false;
   uid_t user_ = 0;
   gid_t group_ = 0;
+  timespec began_ = {};
 };
 
 }  // namespace halite::app
