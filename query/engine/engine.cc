@@ -4,7 +4,9 @@
 #include <iterator>
 #include <limits>
 #include <set>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include <prometheus/registry.h>
 
@@ -19,6 +21,21 @@
 #include "query/query_budget.h"
 
 namespace halite::query {
+namespace {
+
+// The time from which on points are read; the least time if anything else is read or shown.
+TimestampMs begin_of_points(std::span<const ReadChoice> choices,
+                            std::span<const Result<SubPlan>> plans) {
+  TimestampMs begin = std::numeric_limits<TimestampMs>::max();
+  for (std::size_t i = 0; i < choices.size(); ++i) {
+    const bool points = choices[i].source == nullptr && !choices[i].question.wants_histograms();
+    if (!points || !plans[i] || plans[i]->empty_series_count) return storage::SeriesQuery{}.since;
+    begin = std::min({begin, plans[i]->scan.begin, plans[i]->asked.begin});
+  }
+  return begin;
+}
+
+}  // namespace
 
 struct QueryEngine::Impl {
   Impl(storage::PointStore& points, const Clock& time, QueryLimits bounds, bool skip_unknown,
@@ -44,8 +61,6 @@ struct QueryEngine::Impl {
                                                          storage::ReadSource from,
                                                          std::shared_ptr<QueryBudget> budget);
   Task<Read> answer_one(Answer* answer, std::size_t index, Attempt attempt);
-  [[nodiscard]] TimestampMs begin_of_points(const Question& whole,
-                                            std::span<const ReadChoice> choices) const;
 
   Task<std::shared_ptr<const Explanation>> explain(Question question,
                                                    std::shared_ptr<QueryBudget> budget);
@@ -96,20 +111,6 @@ Task<std::shared_ptr<const storage::Selection>> QueryEngine::Impl::select(
   co_return co_await std::move(selecting);
 }
 
-// The time from which on points are read, if nothing else is read and shown.
-TimestampMs QueryEngine::Impl::begin_of_points(const Question& whole,
-                                               std::span<const ReadChoice> choices) const {
-  const TimestampMs unknown = storage::SeriesQuery{}.since;
-  TimestampMs begin = std::numeric_limits<TimestampMs>::max();
-  for (const ReadChoice& choice : choices) {
-    if (choice.source != nullptr || choice.question.wants_histograms()) return unknown;
-    const auto plan = make_plan(whole, choice.question, limits.output_points_max, choice.rollup);
-    if (!plan || plan->empty_series_count) return unknown;
-    begin = std::min({begin, plan->scan.begin, plan->asked.begin});
-  }
-  return begin;
-}
-
 Task<QueryEngine::Impl::Read> QueryEngine::Impl::answer_one(Answer* answer, std::size_t index,
                                                             Attempt attempt) {
   const auto& [pace, budget] = attempt;
@@ -118,7 +119,12 @@ Task<QueryEngine::Impl::Read> QueryEngine::Impl::answer_one(Answer* answer, std:
   CO_TRY(std::vector<ReadChoice> choices, choose_reads(question, sources.rollups, sources.tags));
   storage::SeriesQuery wanted = series_query(question, skip_unknown_values);
   wanted.regexp_bytes_max = limits.regexp_bytes_max;
-  wanted.since = begin_of_points(answer->question, choices);
+  std::vector<Result<SubPlan>> plans;  // of the choices
+  for (const ReadChoice& choice : choices) {
+    plans.push_back(
+        make_plan(answer->question, choice.question, limits.output_points_max, choice.rollup));
+  }
+  wanted.since = begin_of_points(choices, plans);
   wanted.notes = metadata != nullptr && !answer->question.no_annotations &&
                  metadata->annotations().options().among_points;
   const auto from =
@@ -129,8 +135,7 @@ Task<QueryEngine::Impl::Read> QueryEngine::Impl::answer_one(Answer* answer, std:
   TimeRange asked;
   for (std::size_t i = 0; i < choices.size() && series.empty(); ++i) {
     ReadChoice& choice = choices[i];
-    CO_TRY(const SubPlan plan,
-           make_plan(answer->question, choice.question, limits.output_points_max, choice.rollup));
+    CO_TRY(const SubPlan plan, std::move(plans[i]));
     answer->question.queries[index].rollup_table = choice.table;
     const bool raw_points = choice.source == nullptr && !question.wants_histograms();
     asked = raw_points ? plan.asked : TimeRange{};
