@@ -141,7 +141,7 @@ std::string what_waits(const web::WebServer* web) {
 struct Server::Components {
   Components(const Options& wanted, const Config& declared)
       : options(wanted),
-        config(declared),
+        shares(memory_shares(declared)),
         settings(setting_texts(wanted, declared)),
         own_clock(wanted.environment.clock != nullptr ? wanted.environment.clock
                                                       : std::make_shared<SystemClock>()),
@@ -151,7 +151,7 @@ struct Server::Components {
         small_query_threads(options.threads.small_query) {}
 
   Options options;
-  const Config config;  // only to read it: its fields may be gone
+  std::vector<MemoryShare> shares;  // of memory.limit
   std::map<std::string, std::string> settings;
   std::shared_ptr<const Clock> own_clock;
   const Clock& clock;
@@ -177,7 +177,7 @@ struct Server::Components {
   void tell(std::string state);
   Result<void> open_data(const Pause& pause);
   Result<void> listen();
-  [[nodiscard]] std::vector<MemoryUser> memory_users() const;
+  [[nodiscard]] std::vector<MemoryShare> used_shares();
 };
 
 // Detects errors before anything is written: invalid settings, a port in use, a data directory in
@@ -287,12 +287,19 @@ Result<void> Server::Components::listen() {
   return {};
 }
 
-std::vector<MemoryUser> Server::Components::memory_users() const {
+// The shares that something uses.
+std::vector<MemoryShare> Server::Components::used_shares() {
   std::vector<MemoryUser> users = stores->memory_users();
   users.push_back(writer->memory_user());
   for (MemoryUser& user : engine->memory_users()) users.push_back(std::move(user));
   users.push_back(web->memory_user());
-  return users;
+  for (MemoryUser& user : users) {
+    const auto share = std::ranges::find(shares, user.setting,
+                                         [](const MemoryShare& one) { return one.user.setting; });
+    if (share != shares.end()) share->user = std::move(user);
+  }
+  std::erase_if(shares, [](const MemoryShare& share) { return !share.user.used; });
+  return std::move(shares);
 }
 
 Server::Server(const Options& options, const Config& config)
@@ -308,8 +315,7 @@ Result<void> Server::start(const Pause& pause) {
   TRY_VOID(components_->open_store(pause));
   TRY_VOID(components_->listen());
   components_->memory = std::make_unique<MemoryRebalancer>(
-      components_->options.memory.limit,
-      memory_shares(components_->config, components_->memory_users()), components_->registry);
+      components_->options.memory.limit, components_->used_shares(), components_->registry);
   components_->memory->start();
   components_->self_metrics = std::make_unique<SelfMetrics>(
       components_->options, *components_->writer, components_->registry, components_->clock,

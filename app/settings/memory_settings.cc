@@ -26,9 +26,9 @@ constexpr std::int64_t kDefaultPercent = 60;  // of the available memory
 
 // Together the lasting shares are the limit. The others are limits of what is held for a moment.
 enum class Kind : std::uint8_t {
-  kMoved,      // gets room that others do not use
-  kLends,      // cannot give back what it uses, so it never gets more than its base
-  kMomentary,  // what it uses is taken from the others
+  kMoved,      // grows into room that others do not use
+  kLends,      // cannot free memory: lends unused room, and never grows above its base
+  kMomentary,  // reduces the others by what it uses
   kFollows,    // a part of another share
 };
 
@@ -189,21 +189,20 @@ Result<void> resolve_memory(Config& config, Options& options) {
   return {};
 }
 
-std::vector<MemoryShare> memory_shares(const Config& config, std::vector<MemoryUser> users) {
+std::vector<MemoryShare> memory_shares(const Config& config) {
   constexpr std::uint64_t kLeastPart = 8;  // kept of the base, so that growth begins from something
   std::vector<MemoryShare> shares;
-  for (MemoryUser& user : users) {
-    const Setting* const setting = find(config, user.setting);
-    const auto* const row = std::ranges::find(kShares, user.setting, &Share::setting);
-    if (setting == nullptr || row == kShares.end()) continue;
-    MemoryShare share{.user = std::move(user), .base = bytes_of(*setting)};
+  for (const Share& row : kShares) {
+    const Setting* const setting = find(config, row.setting);
+    if (setting == nullptr || row.kind == Kind::kFollows) continue;
+    MemoryShare share{.user = {.setting = setting->name, .used = {}}, .base = bytes_of(*setting)};
     share.least = share.greatest = share.base;
-    share.momentary = row->kind == Kind::kMomentary;
-    const bool heads = row->setting == kHeadMax;
-    if (!is_set(config, row->setting) && !(heads && is_set(config, kHeadFreeze))) {
-      const auto least = static_cast<std::uint64_t>(row->bytes_min);
-      auto greatest = static_cast<std::uint64_t>(row->bytes_max);
-      if (row->kind != Kind::kMoved) greatest = share.base;
+    share.momentary = row.kind == Kind::kMomentary;
+    const bool heads = row.setting == kHeadMax;
+    if (!is_set(config, row.setting) && !(heads && is_set(config, kHeadFreeze))) {
+      const auto least = static_cast<std::uint64_t>(row.bytes_min);
+      auto greatest = static_cast<std::uint64_t>(row.bytes_max);
+      if (row.kind != Kind::kMoved) greatest = share.base;
       if (heads) greatest = std::min(greatest, greatest_heads(config, share.base));
       share.least = std::min(share.base, std::max(share.base / kLeastPart, least));
       share.greatest = std::max(share.base, greatest);

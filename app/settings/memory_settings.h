@@ -19,10 +19,9 @@ void declare_memory(Config& config, MemoryOptions& memory);
 // kInvalidArgument: two sizes exclude each other.
 Result<void> resolve_memory(Config& config, Options& options);
 
-// The shares of these users. A share that a source has set is fixed. Skips users of settings that
-// are not declared.
-[[nodiscard]] std::vector<MemoryShare> memory_shares(const Config& config,
-                                                     std::vector<MemoryUser> users);
+// The shares of the declared settings. Their users have only the name of the setting. A share that
+// a source has set is fixed.
+[[nodiscard]] std::vector<MemoryShare> memory_shares(const Config& config);
 
 // The memory that this process may use, in bytes: that of the machine, or of its cgroup.
 [[nodiscard]] std::uint64_t available_memory();

@@ -122,14 +122,8 @@ TEST_F(MemorySettings, SharesThatNoSourceHasSetMove) {
   set("memory.limit", "1GiB");
   set("engine.block_cache_bytes", "20MiB");
   resolve();
-  std::vector<MemoryUser> users;
-  for (const char* const setting :
-       {"storage.series_bytes_max", "engine.head_bytes_max", "ingest.series_cache_bytes_max",
-        "engine.block_cache_bytes", "query.bytes_max", "not.declared"}) {
-    users.push_back({.setting = setting, .used = [] { return 0; }});
-  }
   std::string text;
-  for (const MemoryShare& share : memory_shares(config_, std::move(users))) {
+  for (const MemoryShare& share : memory_shares(config_)) {
     text +=
         fmt::format("{} {}: {} to {}{}\n", share.user.setting, share.base >> 20, share.least >> 20,
                     share.greatest >> 20, share.momentary ? ", momentary" : "");
@@ -139,16 +133,21 @@ TEST_F(MemorySettings, SharesThatNoSourceHasSetMove) {
             "engine.head_bytes_max 256: 32 to 8192\n"
             "ingest.series_cache_bytes_max 128: 16 to 16384\n"
             "engine.block_cache_bytes 20: 20 to 20\n"
-            "query.bytes_max 128: 128 to 128, momentary\n");
+            "rocksdb.block_cache_bytes 64: 8 to 1048576\n"
+            "query.bytes_max 128: 128 to 128, momentary\n"
+            "query.answers_bytes_max 64: 64 to 64, momentary\n"
+            "web.bodies_bytes_max 256: 256 to 256, momentary\n");
 }
 
 TEST_F(MemorySettings, HeadsDoNotMoveIfTheSizeOfTheActiveOneIsSet) {
   set("engine.head_freeze_bytes", "100MiB");
   resolve();
-  const auto shares =
-      memory_shares(config_, {{.setting = "engine.head_bytes_max", .used = [] { return 0; }}});
-  ASSERT_EQ(shares.size(), 1U);
-  EXPECT_EQ(shares[0].least, shares[0].greatest);
+  const auto shares = memory_shares(config_);
+  const auto heads = std::ranges::find_if(shares, [](const MemoryShare& share) {
+    return share.user.setting == "engine.head_bytes_max";
+  });
+  ASSERT_NE(heads, shares.end());
+  EXPECT_EQ(heads->least, heads->greatest);
 }
 
 TEST_F(MemorySettings, LimitIsAShareOfTheMachine) {
