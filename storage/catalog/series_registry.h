@@ -70,7 +70,6 @@ class SeriesRegistry {
   Task<void> remove_candidates(std::vector<SeriesId> series, SeriesTable::Removed& removed);
   // See SeriesTable.
   void mark_candidates(std::span<const SeriesId> series) { table_.mark_candidates(series); }
-  void mark_candidates(const IdSet& series) { table_.mark_candidates(series); }
   void unmark_candidate(SeriesId series) { table_.unmark_candidate(series); }
   void unmark_candidates(std::span<const SeriesId> series) { table_.unmark_candidates(series); }
   void reclaim(const SeriesTable::Removed& removed) { table_.reclaim(removed); }

@@ -248,12 +248,6 @@ void SeriesTable::mark_candidates(std::span<const SeriesId> series) {
   any_candidates_ = !candidates_.empty();
 }
 
-void SeriesTable::mark_candidates(const IdSet& series) {
-  const std::lock_guard lock(candidates_mutex_);
-  candidates_.insert(series.begin(), series.end());
-  any_candidates_ = !candidates_.empty();
-}
-
 void SeriesTable::unmark_candidates(std::span<const SeriesId> series) {
   if (!any_candidates_.load()) return;
   const std::lock_guard lock(candidates_mutex_);

@@ -106,7 +106,6 @@ class SeriesTable {
 
   // Makes these series removal candidates.
   void mark_candidates(std::span<const SeriesId> series);
-  void mark_candidates(const IdSet& series);
   // Call for a series that gets points or is needed. Very cheap while there are no candidates.
   void unmark_candidate(SeriesId id) {
     if (any_candidates_.load()) unmark_if_candidate(id);

@@ -45,13 +45,13 @@ SeriesUnloader::SeriesUnloader(std::shared_ptr<EngineContext> context,
       names_(*context_->registry.uids().name_remover()),
       looked_ms_(context_->clock.now_ms()),
       unloaded_(add_counter(registry, "halite_engine_unloaded_series_total",
-                            "Series removed from memory because they got no points; they are "
-                            "loaded again when they are needed.")) {}
+                            "Idle series removed from memory. Their points stay stored.")) {}
 
 void SeriesUnloader::flushed(const std::vector<std::vector<LastPoint>>& newest) {
   const std::int64_t idle_ms = context_->options.series_idle_ms;
   if (idle_ms == 0) return;
   const TimestampMs now = context_->clock.now_ms();
+  std::erase_if(flushed_, [&](const Flushed& one) { return one.time <= now - idle_ms; });
   if (flushed_.empty() ||
       now - flushed_.back().time >= idle_ms / static_cast<std::int64_t>(kFlushedSets)) {
     flushed_.emplace_back();
@@ -145,16 +145,17 @@ bool SeriesUnloader::look() {
     stored_before_ = end_of_stored(*context_).value_or(std::numeric_limits<TimestampMs>::max());
     context_->registry.loader().unloaded_before(*stored_before_);
   }
-  std::erase_if(flushed_, [&](const Flushed& one) { return one.time <= now - idle_ms; });
   IdSet idle = context_->registry.table().ids() - series_in_heads();
-  for (const Flushed& one : flushed_) idle -= one.series;
+  for (const Flushed& one : flushed_) {
+    if (one.time > now - idle_ms) idle -= one.series;
+  }
   const IdSet candidates = idle & idle_;
   idle_ = std::move(idle);
   if (candidates.isEmpty() ||
       candidates.cardinality() * kLeastShare < context_->registry.table().size()) {
     return false;
   }
-  context_->registry.mark_candidates(candidates);
+  context_->registry.mark_candidates(std::vector<SeriesId>(candidates.begin(), candidates.end()));
   // A point that was on its way to a head ends the candidacy, or is in the head now.
   const IdSet used = candidates & series_in_heads();
   context_->registry.unmark_candidates(std::vector<SeriesId>(used.begin(), used.end()));
