@@ -1,8 +1,6 @@
 #include "common/gather.h"
 
-#include <chrono>
 #include <latch>
-#include <thread>
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/post.hpp>
@@ -10,6 +8,8 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/use_future.hpp>
 #include <gtest/gtest.h>
+
+#include "tests/support/soon.h"
 
 namespace halite {
 namespace {
@@ -81,10 +81,7 @@ TEST(Gather, RunsSideBySide) {
 // Blocks its thread until both have begun.
 Task<bool> meet_blocking(std::latch& begun) {
   begun.count_down();
-  for (int i = 0; i < 1'000 && !begun.try_wait(); ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  }
-  co_return begun.try_wait();
+  co_return test::soon([&begun] { return begun.try_wait(); });
 }
 
 TEST(Gather, UsesAllThreadsOfAPool) {
