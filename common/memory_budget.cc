@@ -84,7 +84,7 @@ Sizes MemoryBudget::sizes(std::uint64_t room) const {
   }
   raise(sizes, owned, weights, room);
   raise(sizes, want, weights, room);
-  raise(sizes, now, weights, room);  // nobody needs the rest: it stays where it is
+  raise(sizes, now, weights, room);  // the rest stays with its present owners
   return sizes;
 }
 
@@ -112,7 +112,7 @@ void MemoryBudget::rebalance() {
   for (std::size_t i = 0; i < shares_.size(); ++i) {
     Share& share = shares_[i];
     if (share.is.momentary || next[i] <= share.bytes) continue;
-    // What it uses beyond its size is counted already.
+    // `taken` includes what it uses above its size.
     const std::uint64_t over = std::max(share.bytes, share.used) - share.bytes;
     const std::uint64_t bytes = std::min(next[i], share.bytes + over + free);
     if (!moves(share.bytes, bytes)) continue;

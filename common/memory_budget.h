@@ -1,11 +1,11 @@
 // One memory limit, of which caches and buffers have shares that move while the process runs.
 //
 // A share begins with its base. One that is nearly full gets room that others do not need. A share
-// below its base that is nearly full gets its base back: first what nobody needs, then what others
-// have above their bases, in proportion to their bases. No room moves while no share is nearly
-// full.
+// below its base that is nearly full gets its base back: first from unused room, then from what
+// others have above their bases, in proportion to their bases. No room moves while no share is
+// nearly full.
 //
-//   Limit    The sizes, and what users of a moment have, never exceed the limit. It counts as at
+//   Limit    The sizes and the use of momentary shares never exceed the limit. It counts as at
 //            least the sum of the bases. A share grows only into memory that is free: others have
 //            shrunk before. A share without resize() lends what it does not use, and gets it back
 //            at the next rebalance().
@@ -37,7 +37,7 @@ struct MemoryShare {
   // Both equal to the base: the size is fixed.
   std::uint64_t least = 0;
   std::uint64_t greatest = 0;
-  bool momentary = false;  // not a part of the limit: what it uses is taken from the others
+  bool momentary = false;  // not a part of the limit: its use reduces the other shares
 };
 
 class MemoryBudget {

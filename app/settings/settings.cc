@@ -363,8 +363,8 @@ void declare_engine(Config& config, storage::EngineOptions& engine) {
       "engine.seal_quiet_ms", engine.seal_quiet_ms, {0, kDayMs},
       "Time after the end of a slot, and after its last flushed point, until the slot is sealed.");
   config.duration_ms("engine.series_idle_ms", engine.series_idle_ms, {0, 365 * kDayMs},
-                     "Series leave memory when no point of theirs was in memory for this long, "
-                     "until a query or a point needs them. 0 = never.");
+                     "Time without points in heads after which a series is removed from memory. "
+                     "Its stored points stay; a query or a new point loads it again. 0 = never.");
   config.duration_ms("engine.seal_late_interval_ms", engine.seal_late_interval_ms, {0, 30 * kDayMs},
                      "Minimum interval between two searches of a sealed slot for late points.");
   config.count("engine.seal_late_percent", engine.seal_late_percent, {0, 100'000}, "percent",

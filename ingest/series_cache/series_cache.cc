@@ -124,7 +124,7 @@ std::vector<std::shared_ptr<CacheSegment>> SeriesCache::make_room() {
 }
 
 void SeriesCache::resize(std::size_t bytes_max) {
-  View old;  // what is dropped is freed without the lock
+  View old;  // freed after the lock is released
   const std::scoped_lock lock(mutex_);
   old = view_;
   const std::size_t kept = view_.index == nullptr ? 0 : view_.index->bytes();

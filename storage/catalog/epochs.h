@@ -41,8 +41,8 @@
 //   - ingest's SeriesCache: reader() takes a pin and removes all keys that are older than the
 //     pin's `series_epoch`.
 //   - NewestPoints forgets the ids in step 5. ActiveSeries may contain stale ids, but is only
-//     intersected with ids that a selection found; what it knew to be complete is void when series
-//     were unloaded, because they get other ids when they are loaded again.
+//     intersected with ids that a selection found. A set counts as complete until the next unload,
+//     because series that are loaded again get new ids.
 //   - TsTracker, rollups and histograms keep ids for ever. With them no series is removed.
 //   - The maintenance thread itself: no step runs between its look-up and its use.
 //

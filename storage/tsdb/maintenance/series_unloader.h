@@ -1,10 +1,10 @@
 // Unloads series that get no points: memory follows the series in use, not all that were ever
 // seen. Their rows and points stay; a query or a new point loads them again.
 //
-// A series is idle if no head has points of it, none that had was flushed lately, and it was idle
-// at the look before; so series that a query loaded stay for a while, too. Once an eighth of all
-// series are idle, they become removal candidates and are removed in the steps of epochs.h. Names
-// without a series in memory follow.
+// A series is idle if it has no points in a head, and had none in a head that was flushed within
+// EngineOptions::series_idle_ms. Series that are idle at two looks in a row become removal
+// candidates, once they are an eighth of all series, and are removed in the steps of epochs.h. The
+// second look keeps series that a query has just loaded. Names without a series in memory follow.
 //
 //   Threads  for the maintenance thread.
 //   Cost     a look reads the ids of all series: some milliseconds a million. An unload makes the

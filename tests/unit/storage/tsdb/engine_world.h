@@ -44,8 +44,8 @@ class EngineWorld {
   // Series m{host=...}, made where they are new.
   Result<std::vector<storage::SeriesId>> intern(const std::vector<std::string>& hosts);
 
-  // All points of the metric m from a time on; none where nobody has heard of it. A point that
-  // comes twice is kInternal.
+  // All points of the metric m from a time on; none if the metric is unknown. kInternal: a point is
+  // returned twice.
   Result<WorldPoints> read(TimestampMs since = 0);
 
   // For the next open().
