@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <tuple>
 #include <utility>
@@ -53,8 +52,12 @@ class Walk {
     if (entries == nullptr) return close_failed(directory, path);
     int why = 0;
     while (why == 0) {
-      const dirent* const entry = ::readdir(entries);  // NOLINT(concurrency-mt-unsafe)
-      if (entry == nullptr) break;
+      errno = 0;
+      const dirent* const entry = ::readdir(entries);
+      if (entry == nullptr) {
+        if (errno != 0) why = fail_at(path, errno);
+        break;
+      }
       const std::string name = entry->d_name;
       if (name != "." && name != "..") why = give(directory, name.c_str(), path + "/" + name);
     }
@@ -97,8 +100,7 @@ Result<void> KeepOwner::give() const {
   if (why == 0) return {};
   return fail(Errc::kUnavailable,
               fmt::format("cannot give {} to the owner of {}: {}; run chown -R {}:{} {}",
-                          error ? dir_ : walk.failed(), dir_,
-                          std::strerror(why),  // NOLINT(concurrency-mt-unsafe)
+                          error ? dir_ : walk.failed(), dir_, std::generic_category().message(why),
                           user_, group_, dir_));
 }
 

@@ -1,10 +1,10 @@
 #include "web/connection/tls.h"
 
+#include <system_error>
 #include <unistd.h>
 
 #include <cerrno>
 #include <chrono>
-#include <cstring>
 
 #include <boost/asio/ssl/impl/src.hpp>
 #include <fmt/format.h>
@@ -31,7 +31,7 @@ std::string why_unreadable(const std::string& path) {
   if (stamp.inode != 0 && !stamp.regular) return "not a regular file";
   if (::access(path.c_str(), R_OK) == 0) return {};
   const int why = errno;
-  return fmt::format("{}; {}", std::strerror(why),  // NOLINT(concurrency-mt-unsafe)
+  return fmt::format("{}; {}", std::generic_category().message(why),
                      why == ENOENT ? "correct the path, or create the file"
                                    : "let the user that runs the server read it");
 }
