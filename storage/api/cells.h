@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -50,6 +51,27 @@ struct CellAppend {
   Bytes row;
   Column column;
   Bytes value;
+};
+
+// Additions to big-endian 64-bit counters of one row; an absent counter is 0.
+struct CounterAdd {
+  struct Delta {
+    Column column;
+    std::int64_t delta = 0;
+  };
+
+  Bytes row;
+  std::vector<Delta> deltas;  // no column twice
+  // If set, a cell that must be absent. It is written with the additions, so that the same
+  // additions sent again change nothing while the cell exists.
+  std::optional<Column> once = {};
+};
+
+enum class AddOutcome : std::uint8_t {
+  kAdded,
+  kRepeated,   // the cell `once` exists; nothing was added
+  kOverflow,   // a sum does not fit in 64 bits; nothing was added
+  kNoCounter,  // a cell does not have 8 bytes; nothing was added
 };
 
 struct RowRead {

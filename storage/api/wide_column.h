@@ -110,6 +110,14 @@ class Table {
   // equal sum. A cell of another length is kInvalidArgument.
   virtual Task<std::int64_t> increment(Bytes row, Column column, std::int64_t delta) = 0;
 
+  // Adds to counters. Returns one outcome for each element, in order. Each element is atomic, the
+  // batch is not; elements of one row are applied in order. After an error some elements may be
+  // applied; with `once` it is safe to repeat all. kUnsupported: the store cannot do this.
+  virtual Task<std::vector<AddOutcome>> add(std::vector<CounterAdd> adds) {
+    static_cast<void>(adds);
+    co_return fail(Errc::kUnsupported, "this store does not support additions to counters");
+  }
+
   // No cell stamped by the store is newer, in ms since 1970. 0: not known.
   [[nodiscard]] virtual TimestampMs newest_stamp() const { return 0; }
 

@@ -167,6 +167,36 @@ Task<CasOutcome> MemoryTable::replace_cell(Bytes row, Family family, Cell held,
   co_return CasOutcome::kApplied;
 }
 
+AddOutcome MemoryTable::add_row(CounterAdd& add) {
+  if (add.once && find(families_[add.once->family], add.row, add.once->qualifier) != nullptr) {
+    return AddOutcome::kRepeated;
+  }
+  std::vector<std::int64_t> sums;
+  for (const CounterAdd::Delta& one : add.deltas) {
+    const Stored* cell = find(families_[one.column.family], add.row, one.column.qualifier);
+    const auto sum = counter_sum(
+        cell == nullptr ? std::nullopt : std::optional<BytesView>(cell->value), one.delta);
+    if (!sum) return sum.error();
+    sums.push_back(*sum);
+  }
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    Column& column = add.deltas[i].column;
+    Bytes value;
+    append_be(value, static_cast<std::uint64_t>(sums[i]));
+    put(families_[column.family], add.row, std::move(column.qualifier), std::move(value), 0);
+  }
+  if (add.once) put(families_[add.once->family], add.row, std::move(add.once->qualifier), {}, 0);
+  return AddOutcome::kAdded;
+}
+
+Task<std::vector<AddOutcome>> MemoryTable::add(std::vector<CounterAdd> adds) {
+  CO_TRY_VOID(check_adds(adds, families_.size()));
+  const std::lock_guard lock(mutex_);
+  std::vector<AddOutcome> outcomes;
+  for (CounterAdd& add : adds) outcomes.push_back(add_row(add));
+  co_return outcomes;
+}
+
 Task<std::int64_t> MemoryTable::increment(Bytes row, Column column, std::int64_t delta) {
   CO_TRY_VOID(check_row_key(row));
   CO_TRY_VOID(check_family(column.family, families_.size()));

@@ -45,6 +45,7 @@ class MemoryTable final : public Table, public std::enable_shared_from_this<Memo
   Task<std::vector<Row>> read(std::vector<RowRead> reads) override;
   std::unique_ptr<Scanner> scan(ScanSpec spec, const ReadContext& context) override;
   Task<RangeEstimate> estimate(Family family, std::vector<KeyRange> ranges) override;
+  Task<std::vector<AddOutcome>> add(std::vector<CounterAdd> adds) override;
   Task<std::int64_t> increment(Bytes row, Column column, std::int64_t delta) override;
   Task<CasOutcome> compare_and_put(Bytes row, Column column, std::optional<Bytes> expected,
                                    Bytes value) override;
@@ -68,6 +69,7 @@ class MemoryTable final : public Table, public std::enable_shared_from_this<Memo
   void put(FamilyRows& family, BytesView row, Bytes qualifier, Bytes value, TimestampMs asked);
   void erase(const Bytes& row, const Column& column);
   void sweep(FamilyRows& family, std::size_t rows_max) const;
+  AddOutcome add_row(CounterAdd& add);
   const Stored* find(const FamilyRows& family, BytesView row, BytesView qualifier) const;
   Row read_row(RowRead& read) const;
   void read_cells(RowRead& read, const Cells& cells, Row& row) const;

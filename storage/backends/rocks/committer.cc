@@ -2,8 +2,9 @@
 
 #include <chrono>
 #include <limits>
-#include <map>
 #include <utility>
+
+#include <boost/unordered/unordered_flat_map.hpp>
 
 #include "common/check.h"
 #include "common/log.h"
@@ -53,39 +54,76 @@ class Committer::Updates {
   Updates(Database& database, HybridClock& times, rocksdb::WriteBatch& batch)
       : database_(database), times_(times), batch_(batch) {}
 
-  // Sets `result` to the caller's error; returns the status of the batch.
-  rocksdb::Status apply(Request::Update& update, Result<void>& result) {
-    Bytes& held = held_[{update.family.column_family->GetID(), update.key}];
-    if (held.empty()) {
-      const rocksdb::Status status =
-          database_.db().Get({}, update.family.column_family, update.key, &held);
-      if (!status.ok() && !status.IsNotFound()) {
-        held.clear();
-        result = std::unexpected(error_of(status, "cannot read"));
-        return rocksdb::Status::OK();
-      }
+  // Sets the request's result to the caller's error; returns the status of the batch.
+  rocksdb::Status apply(Request& request) {
+    rocksdb::Status status;
+    if (request.update) {
+      Result<void> updated = update(*request.update, status);
+      if (!updated) request.result = std::move(updated);
+      return status;
     }
-    return decide(update, held, result);
+    for (const CellAdd& add : request.adds) {
+      const Result<AddOutcome> outcome = this->add(add, status);
+      if (!outcome) request.result = std::unexpected(outcome.error());
+      if (!outcome || !status.ok()) break;
+      request.outcomes.push_back(*outcome);
+    }
+    return status;
   }
 
  private:
-  rocksdb::Status decide(Request::Update& update, Bytes& held, Result<void>& result) {
-    std::optional<BytesView> current;
-    if (!held.empty()) {
-      const Result<StoredCell> cell = parse_cell_of(update.key, held);
-      if (!cell) {
-        result = std::unexpected(cell.error());
-        return rocksdb::Status::OK();
-      }
-      if (!is_expired(cell->time, *update.family.ttl_ms, times_.now_ms())) current = cell->value;
+  Result<void> update(Request::Update& update, rocksdb::Status& status) {
+    TRY(const std::optional<BytesView> current, read(update.cell));
+    TRY(const std::optional<Bytes> decision, update.decide(current));
+    if (decision) status = put(update.cell, *decision);
+    return {};
+  }
+
+  Result<AddOutcome> add(const CellAdd& add, rocksdb::Status& status) {
+    if (add.once) {
+      TRY(const std::optional<BytesView> mark, read(*add.once));
+      if (mark) return AddOutcome::kRepeated;
     }
-    const Result<std::optional<Bytes>> decision = update.decide(current);
-    if (!decision) result = std::unexpected(decision.error());
-    if (!decision || !*decision) return rocksdb::Status::OK();
+    std::vector<std::int64_t> sums;
+    sums.reserve(add.cells.size());
+    for (std::size_t i = 0; i < add.cells.size(); ++i) {
+      TRY(const std::optional<BytesView> current, read(add.cells[i]));
+      const auto sum = counter_sum(current, add.deltas[i]);
+      if (!sum) return sum.error();
+      sums.push_back(*sum);
+    }
+    for (std::size_t i = 0; i < sums.size() && status.ok(); ++i) {
+      Bytes value;
+      append_be(value, static_cast<std::uint64_t>(sums[i]));
+      status = put(add.cells[i], value);
+    }
+    if (add.once && status.ok()) status = put(*add.once, {});
+    return AddOutcome::kAdded;
+  }
+
+  // The cell after the updates so far. The view is valid until the next call.
+  Result<std::optional<BytesView>> read(const CellKey& cell) {
+    Bytes& held = held_[{cell.family.column_family->GetID(), cell.key}];
+    if (held.empty()) {
+      const rocksdb::Status status =
+          database_.db().Get({}, cell.family.column_family, cell.key, &held);
+      if (!status.ok()) held.clear();
+      if (status.IsNotFound()) return std::optional<BytesView>();
+      TRY_VOID(checked(status, "cannot read"));
+    }
+    TRY(const StoredCell stored, parse_cell_of(cell.key, held));
+    if (is_expired(stored.time, *cell.family.ttl_ms, times_.now_ms())) {
+      return std::optional<BytesView>();
+    }
+    return std::optional(stored.value);
+  }
+
+  rocksdb::Status put(const CellKey& cell, BytesView value) {
+    Bytes& held = held_[{cell.family.column_family->GetID(), cell.key}];
     held.assign(kCellTimeBytes, '\0');
-    held.append(**decision);
+    held.append(value);
     set_cell_time(held.data(), times_.stamp());
-    return batch_.Put(update.family.column_family, update.key, held);
+    return batch_.Put(cell.family.column_family, cell.key, held);
   }
 
   Database& database_;
@@ -93,7 +131,7 @@ class Committer::Updates {
   rocksdb::WriteBatch& batch_;
   // The value of a cell after the updates so far; empty = not there (a cell contains at least a
   // time).
-  std::map<std::pair<std::uint32_t, Bytes>, Bytes> held_;
+  boost::unordered_flat_map<std::pair<std::uint32_t, Bytes>, Bytes> held_;
 };
 
 Committer::Committer(const RocksOptions& options, Database& database, HybridClock& times,
@@ -126,8 +164,23 @@ Task<void> Committer::update(FamilyHandle family, Bytes key, Decide decide) {
   auto request = std::make_shared<Request>();
   request->pass = std::move(pass);
   request->bytes = bytes;
-  request->update.emplace(std::move(family), std::move(key), std::move(decide));
+  request->update.emplace(CellKey{std::move(family), std::move(key)}, std::move(decide));
   co_return co_await commit(std::move(request));
+}
+
+Task<std::vector<AddOutcome>> Committer::add(std::vector<CellAdd> adds) {
+  std::size_t bytes = 0;
+  for (const CellAdd& add : adds) {
+    for (const CellKey& cell : add.cells) bytes += cell.key.size() + kUpdateBytes;
+    if (add.once) bytes += add.once->key.size() + kUpdateBytes;
+  }
+  CO_TRY(Semaphore::Permit pass, co_await semaphore_->enter(SemaphoreLoad{1, bytes}));
+  auto request = std::make_shared<Request>();
+  request->pass = std::move(pass);
+  request->bytes = bytes;
+  request->adds = std::move(adds);
+  CO_TRY_VOID(co_await commit(request));
+  co_return std::move(request->outcomes);
 }
 
 Task<void> Committer::commit(std::shared_ptr<Request> request) {
@@ -214,8 +267,7 @@ Result<void> Committer::write_group(Group& group) {
 rocksdb::Status Committer::fill_batch(Group& group, rocksdb::WriteBatch& batch) {
   Updates updates(database_, times_, batch);
   for (const auto& request : group) {
-    if (!request->update) continue;
-    const rocksdb::Status status = updates.apply(*request->update, request->result);
+    const rocksdb::Status status = updates.apply(*request);
     if (!status.ok()) return status;
   }
   for (const auto& request : group) {

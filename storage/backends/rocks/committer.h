@@ -12,6 +12,7 @@
 
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -62,6 +63,19 @@ class Committer {
   // Returns when the rows are durable. The caller has checked the rows.
   Task<void> write(std::vector<RowWrite> rows, std::vector<FamilyHandle> families);
 
+  struct CellKey {
+    FamilyHandle family;
+    Bytes key;  // of cell_key()
+  };
+  // A CounterAdd with the keys of its cells.
+  struct CellAdd {
+    std::vector<CellKey> cells;
+    std::vector<std::int64_t> deltas;  // of the cells
+    std::optional<CellKey> once;
+  };
+  // Applies all additions in one commit. See Table::add().
+  Task<std::vector<AddOutcome>> add(std::vector<CellAdd> adds);
+
   // Reads a cell and writes it again, atomically.
   Task<void> update(FamilyHandle family, Bytes key, Decide decide);
 
@@ -77,12 +91,13 @@ class Committer {
     Semaphore::Permit pass;  // for the request's bytes
     CellBatch cells;
     struct Update {
-      FamilyHandle family;
-      Bytes key;
+      CellKey cell;
       Decide decide;
     };
     std::optional<Update> update;
-    Result<void> result;  // the error of an update
+    std::vector<CellAdd> adds;
+    std::vector<AddOutcome> outcomes;  // of the adds
+    Result<void> result;               // the error of an update
     Completion done;
   };
   using Group = std::vector<std::shared_ptr<Request>>;

@@ -253,22 +253,58 @@ Task<RangeEstimate> RocksTable::estimate(Family family, std::vector<KeyRange> ra
   co_return co_await offload(context_->pool, std::move(job));
 }
 
+Task<void> RocksTable::warm_up(std::vector<Committer::CellKey> cells) {
+  auto reading = [context = context_, cells = std::move(cells)]() -> Result<void> {
+    std::vector<rocksdb::ColumnFamilyHandle*> families;
+    std::vector<rocksdb::Slice> keys;
+    for (const Committer::CellKey& cell : cells) {
+      families.push_back(cell.family.column_family);
+      keys.emplace_back(cell.key);
+    }
+    std::vector<rocksdb::PinnableSlice> values(cells.size());
+    std::vector<rocksdb::Status> statuses(cells.size());
+    context->database->db().MultiGet({}, cells.size(), families.data(), keys.data(), values.data(),
+                                     statuses.data());
+    for (const rocksdb::Status& status : statuses) {
+      if (status.IsNotFound()) continue;
+      TRY_VOID(context->damage.noted(checked(status, "cannot read")));
+    }
+    return {};
+  };
+  co_return co_await offload(context_->pool, std::move(reading));
+}
+
+Task<std::vector<AddOutcome>> RocksTable::add(std::vector<CounterAdd> adds) {
+  CO_TRY_VOID(check_adds(adds, families_.size()));
+  CO_TRY_VOID(context_->check_open());
+  std::vector<Committer::CellAdd> cell_adds;
+  cell_adds.reserve(adds.size());
+  std::vector<Committer::CellKey> cells;
+  for (CounterAdd& add : adds) {
+    Committer::CellAdd& to = cell_adds.emplace_back();
+    const Bytes prefix = row_prefix(add.row);
+    const auto cell_of = [&](const Column& column) {
+      return cells.emplace_back(families_[column.family], prefix + column.qualifier);
+    };
+    for (const CounterAdd::Delta& one : add.deltas) {
+      to.cells.push_back(cell_of(one.column));
+      to.deltas.push_back(one.delta);
+    }
+    if (add.once) to.once = cell_of(*add.once);
+  }
+  adds = {};
+  CO_TRY_VOID(co_await warm_up(std::move(cells)));
+  co_return co_await context_->committer.add(std::move(cell_adds));
+}
+
 Task<void> RocksTable::update(Bytes row, Column column, Decide decide) {
   CO_TRY_VOID(check_row_key(row));
   CO_TRY_VOID(check_family(column.family, families_.size()));
   CO_TRY_VOID(context_->check_open());
   const FamilyHandle& family = families_[column.family];
   Bytes key = cell_key(row, column.qualifier);
-  // The committer reads the cell itself. This read brings it into memory first, so that the one
-  // thread that writes does not wait for a disk.
-  auto warm_up = [context = context_, &family, key]() -> Result<void> {
-    rocksdb::PinnableSlice value;
-    const rocksdb::Status status =
-        context->database->db().Get({}, family.column_family, key, &value);
-    if (status.IsNotFound()) return {};
-    return context->damage.noted(checked(status, "cannot read"));
-  };
-  CO_TRY_VOID(co_await offload(context_->pool, std::move(warm_up)));
+  std::vector<Committer::CellKey> cells(1, {family, key});
+  CO_TRY_VOID(co_await warm_up(std::move(cells)));
   co_return co_await context_->committer.update(family, std::move(key), std::move(decide));
 }
 

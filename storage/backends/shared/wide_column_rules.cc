@@ -108,6 +108,27 @@ Result<void> check_writes(const std::vector<RowWrite>& rows, std::size_t familie
   return {};
 }
 
+Result<void> check_adds(const std::vector<CounterAdd>& adds, std::size_t families) {
+  for (const CounterAdd& add : adds) {
+    TRY_VOID(check_row_key(add.row));
+    for (const CounterAdd::Delta& one : add.deltas) {
+      TRY_VOID(check_family(one.column.family, families));
+    }
+    if (add.once) TRY_VOID(check_family(add.once->family, families));
+  }
+  return {};
+}
+
+std::expected<std::int64_t, AddOutcome> counter_sum(std::optional<BytesView> current,
+                                                    std::int64_t delta) {
+  if (!current) return delta;
+  if (current->size() != sizeof delta) return std::unexpected(AddOutcome::kNoCounter);
+  std::int64_t sum = 0;
+  const auto before = static_cast<std::int64_t>(load_be<std::uint64_t>(current->data()));
+  if (__builtin_add_overflow(before, delta, &sum)) return std::unexpected(AddOutcome::kOverflow);
+  return sum;
+}
+
 Result<void> check_reads(const std::vector<RowRead>& reads, std::size_t families) {
   for (const RowRead& read : reads) {
     TRY_VOID(check_row_key(read.row));

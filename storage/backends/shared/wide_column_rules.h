@@ -3,6 +3,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <expected>
+#include <optional>
 #include <vector>
 
 #include "common/result.h"
@@ -24,7 +27,12 @@ inline constexpr std::size_t kFamiliesMax = 255;  // Family is one byte
 
 // Checks keys, families and times (none below 0) of a whole call before it starts.
 [[nodiscard]] Result<void> check_writes(const std::vector<RowWrite>& rows, std::size_t families);
+[[nodiscard]] Result<void> check_adds(const std::vector<CounterAdd>& adds, std::size_t families);
 [[nodiscard]] Result<void> check_reads(const std::vector<RowRead>& reads, std::size_t families);
+
+// The sum in a counter's cell (nullopt: absent), or the outcome that forbids the addition.
+[[nodiscard]] std::expected<std::int64_t, AddOutcome> counter_sum(std::optional<BytesView> current,
+                                                                  std::int64_t delta);
 
 // Whether no row can be in it: it ends at its start or before.
 [[nodiscard]] inline bool is_empty(const KeyRange& range) {
