@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 
 #include "storage/api/point_store.h"
 
@@ -23,10 +24,11 @@ struct IngestLimits {
 
 struct IngestOptions {
   IngestLimits limits;
-  storage::CreateNames create;        // OpenTSDB's default differs: metrics = false
-  std::string special_characters;     // UTF-8; allowed in names in addition to OpenTSDB's set
-  bool telnet_storage_errors = true;  // report storage errors to telnet senders
-  bool opentsdb_words = false;        // name them HBase errors, with any store
+  storage::CreateNames create;              // OpenTSDB's default differs: metrics = false
+  std::string special_characters;           // UTF-8; allowed in names in addition to OpenTSDB's set
+  bool telnet_storage_errors = true;        // report storage errors to telnet senders
+  bool opentsdb_words = false;              // name them HBase errors, with any store
+  std::string_view telnet_command = "put";  // a text that lives as long as the program
 };
 
 }  // namespace halite::ingest

@@ -43,7 +43,7 @@ void Writer::Impl::return_parsers(std::unique_ptr<JsonParsers> pair, std::size_t
   if (parsers.size() < kParsersKept) parsers.push_back(std::move(pair));
 }
 
-Writer::Writer(storage::PointStore& store, const Clock& clock, IngestOptions options,
+Writer::Writer(storage::PointSink& store, const Clock& clock, IngestOptions options,
                prometheus::Registry& registry)
     : impl_(std::make_unique<Impl>(store, clock, std::move(options), registry)) {}
 
@@ -69,7 +69,8 @@ Task<PutOutcome> Writer::put_json(std::string body, PutOptions put_options) {
   IngestBatch ingest_batch = intake.take_batch();
   SentElements elements{.texts = intake.take_elements(), .echo = {}};
   impl_->return_parsers(std::move(parsers), body.size());
-  CO_TRY(CommitResult committed, co_await context.commit(std::move(ingest_batch), Protocol::kHttp));
+  CO_TRY(CommitResult committed,
+         co_await context.commit(std::move(ingest_batch), Protocol::kHttp, put_options.once));
   committed.refused = merge(std::move(early), std::move(committed.refused));
   std::optional<SentPointReader> reader;
   elements.echo = [&context, &reader](std::string_view element) {

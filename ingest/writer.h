@@ -25,6 +25,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/bytes/bytes.h"
 #include "common/clock.h"
 #include "common/memory_budget.h"
 #include "common/threads/completion.h"
@@ -59,12 +60,14 @@ struct PutOutcome {
 struct PutOptions {
   bool failures = true;              // name each failed point; otherwise only count them
   std::int64_t sync_timeout_ms = 0;  // the longest wait for the disk; 0 = no limit
+  // Increments only: nothing is added again that was added with this key in the last ten minutes.
+  Bytes once = {};
 };
 
 class Writer {
  public:
   // The store, the clock and the registry outlive the writer.
-  Writer(storage::PointStore& store, const Clock& clock, IngestOptions options,
+  Writer(storage::PointSink& store, const Clock& clock, IngestOptions options,
          prometheus::Registry& registry);
   ~Writer();
   Writer(const Writer&) = delete;
@@ -113,9 +116,10 @@ class TelnetBatch {
   TelnetBatch(const TelnetBatch&) = delete;
   TelnetBatch& operator=(const TelnetBatch&) = delete;
 
-  // Takes one line, "put" or starting with "put ", without its line feed; it may end in '\r'. For a
-  // refused line, this or a later call appends a reply to `replies`, ready to send ("put: illegal
-  // argument: ...\n"). Replies are in line order, so flush() before you answer any other command.
+  // Takes one line, the command or starting with it and a blank, without its line feed; it may end
+  // in '\r'. For a refused line, this or a later call appends a reply to `replies`, ready to send
+  // ("put: illegal argument: ...\n"). Replies are in line order, so flush() before you answer any
+  // other command.
   void add(std::string_view line, std::string& replies);
 
   struct FastPathResult {

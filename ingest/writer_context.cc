@@ -48,7 +48,7 @@ std::optional<Error> retryable_error_of(const CommitResult& committed) {
   return Error{Errc::kUnavailable, found->why.text, {}};
 }
 
-WriterContext::WriterContext(storage::PointStore& store_in, const Clock& clock,
+WriterContext::WriterContext(storage::PointSink& store_in, const Clock& clock,
                              IngestOptions options_in, prometheus::Registry& registry)
     : store(store_in),
       options(std::move(options_in)),
@@ -100,11 +100,13 @@ std::string WriterContext::describe(storage::SeriesId id) const {
   return text;
 }
 
-Task<CommitResult> WriterContext::commit(IngestBatch ingest_batch, Protocol protocol) {
+Task<CommitResult> WriterContext::commit(IngestBatch ingest_batch, Protocol protocol, Bytes once) {
   CommitResult committed;
   Result<void> handed = co_await resolve(ingest_batch, protocol, committed.refused);
   const std::size_t points = ingest_batch.points();
-  if (handed && points > 0) handed = co_await append_to_store(ingest_batch, protocol, committed);
+  if (handed && points > 0) {
+    handed = co_await append_to_store(ingest_batch, protocol, std::move(once), committed);
+  }
   if (!handed) {
     committed.failed = std::move(handed).error();
     committed.not_taken = points;
@@ -115,10 +117,12 @@ Task<CommitResult> WriterContext::commit(IngestBatch ingest_batch, Protocol prot
   co_return std::move(committed);
 }
 
-Task<void> WriterContext::append_to_store(IngestBatch& ingest_batch, Protocol protocol,
+Task<void> WriterContext::append_to_store(IngestBatch& ingest_batch, Protocol protocol, Bytes once,
                                           CommitResult& committed) {
   const std::size_t points = ingest_batch.points();
   storage::PointBatch batch = ingest_batch.take_batch();
+  batch.settle = protocol == Protocol::kHttp;
+  batch.once = std::move(once);
   const std::vector<storage::SeriesId> series = batch.series;  // to name refused points
   CO_TRY(auto accepted, co_await store.append(std::move(batch)));
   for (storage::Refusal& refusal : accepted.refused) {

@@ -41,12 +41,12 @@ struct CommitResult {
 // Call from any thread.
 class WriterContext {
  public:
-  WriterContext(storage::PointStore& store_in, const Clock& clock, IngestOptions options_in,
+  WriterContext(storage::PointSink& store_in, const Clock& clock, IngestOptions options_in,
                 prometheus::Registry& registry);
 
   // Interns waiting series, caches their ids, and appends all points to the store. Counts accepted
-  // and other points. Never fails: an error is in `failed`.
-  Task<CommitResult> commit(IngestBatch ingest_batch, Protocol protocol);
+  // and other points. Never fails: an error is in `failed`. `once`: see PutOptions.
+  Task<CommitResult> commit(IngestBatch ingest_batch, Protocol protocol, Bytes once = {});
 
   // Waits until accepted points are durable. After an error, each may be stored or not; they are
   // counted.
@@ -57,7 +57,7 @@ class WriterContext {
   void add_named(IngestBatch& ingest_batch, SeriesCache::Reader& reader, NamedPoint point,
                  std::uint32_t origin) const;
 
-  storage::PointStore& store;
+  storage::PointSink& store;
   const IngestOptions options;
   const PointRules rules;
   SeriesCache cache;
@@ -67,7 +67,8 @@ class WriterContext {
   Task<void> resolve(IngestBatch& ingest_batch, Protocol protocol,
                      std::vector<BatchRefusal>& refused);
   // An error: the store accepted none of the points.
-  Task<void> append_to_store(IngestBatch& ingest_batch, Protocol protocol, CommitResult& committed);
+  Task<void> append_to_store(IngestBatch& ingest_batch, Protocol protocol, Bytes once,
+                             CommitResult& committed);
   [[nodiscard]] std::string describe(storage::SeriesId id) const;
 };
 

@@ -13,7 +13,7 @@
 namespace halite::ingest {
 
 struct Writer::Impl {
-  Impl(storage::PointStore& store, const Clock& clock, IngestOptions options,
+  Impl(storage::PointSink& store, const Clock& clock, IngestOptions options,
        prometheus::Registry& registry)
       : context(store, clock, std::move(options), registry) {}
 

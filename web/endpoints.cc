@@ -18,6 +18,7 @@ constexpr RequiredRoles kReadOrRule = {kShow, Role::kRead, Role::kAdmin};
 // name, methods, modes, roles, watch the client, handler
 constexpr std::array kEndpoints = {
     Endpoint{"api/put", kPost, kWrites, kWriter, false, handle_put},
+    Endpoint{"api/incr", kPost, kWrites, kWriter, false, handle_incr},
     Endpoint{"api/rollup", kPost, kWrites, kWriter, false, handle_rollup},
     Endpoint{"api/histogram", kEdit | kHead | kPatch, kWrites, kWriter, false, handle_histogram},
     Endpoint{"api/query", kAsk | kDelete, kReads, kReadOrDelete, true, handle_query},

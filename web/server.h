@@ -79,6 +79,7 @@ struct AdminJob {
 // The objects that handlers use. All references outlive the server.
 struct WebServices {
   ingest::Writer& writer;
+  ingest::Writer& increments;  // of counters
   ingest::RollupWriter& rollups;
   ingest::HistogramWriter* histograms = nullptr;  // null = histograms are off
   query::QueryEngine& engine;

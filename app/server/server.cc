@@ -163,6 +163,8 @@ struct Server::Components {
   std::unique_ptr<Stores> stores;
   std::unique_ptr<BackupJob> backup;  // null without local files
   std::unique_ptr<ingest::Writer> writer;
+  prometheus::Registry increment_registry;     // not published: the names are those of points
+  std::unique_ptr<ingest::Writer> increments;  // of counters
   std::unique_ptr<ingest::RollupWriter> rollups;
   std::unique_ptr<ingest::HistogramWriter> histograms;  // null: off
   std::unique_ptr<query::QueryEngine> engine;
@@ -221,7 +223,12 @@ Result<void> Server::Components::open_data(const Pause& pause) {
   }
   stores = *std::move(opened);
   if (data_dir != nullptr) backup = std::make_unique<BackupJob>(options, *stores, clock);
-  writer = std::make_unique<ingest::Writer>(stores->points(), clock, options.ingest, registry);
+  writer = std::make_unique<ingest::Writer>(stores->counters().points(), clock, options.ingest,
+                                            registry);
+  ingest::IngestOptions increment_options = options.ingest;
+  increment_options.telnet_command = "incr";
+  increments = std::make_unique<ingest::Writer>(stores->counters(), clock,
+                                                std::move(increment_options), increment_registry);
   rollups =
       std::make_unique<ingest::RollupWriter>(*writer, stores->rollups(), options.rollups.rules);
   if (stores->histograms() != nullptr) {
@@ -236,6 +243,7 @@ Result<void> Server::Components::open_data(const Pause& pause) {
       query::AuxiliarySources{
           .rollups = stores->rollups(),
           .histograms = stores->histograms(),
+          .counters = &stores->counters(),
           .tags = {options.rollups.rules.aggregate_tag, options.rollups.rules.raw_value}});
   return {};
 }
@@ -255,6 +263,7 @@ Result<void> Server::Components::open_store(const Pause& pause) {
 
 Result<void> Server::Components::listen() {
   const web::WebServices services = {.writer = *writer,
+                                     .increments = *increments,
                                      .rollups = *rollups,
                                      .histograms = histograms.get(),
                                      .engine = *engine,
@@ -346,6 +355,7 @@ Result<void> Server::stop() {
   parts.engine.reset();
   parts.histograms.reset();
   parts.rollups.reset();
+  parts.increments.reset();
   parts.writer.reset();
   parts.backup.reset();
   Result<void> closed;

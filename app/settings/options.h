@@ -18,6 +18,7 @@
 #include "storage/backends/hbase/table/hbase_store.h"
 #include "storage/backends/rocks/options.h"
 #include "storage/cells/cell_point_store.h"
+#include "storage/cells/counters/counter_store.h"
 #include "storage/cells/layouts/cyclic_layout.h"
 #include "storage/cells/scan_split.h"
 #include "storage/files/files.h"
@@ -110,7 +111,9 @@ struct Options {
   storage::CellPointStoreOptions cells;
   storage::EngineOptions engine;
   RollupSettings rollups;
-  std::string histograms;  // histograms.config: JSON, or a file *.json; empty = off
+  std::string counters;                   // counters: JSON; empty = no rules
+  storage::CounterLimits counter_limits;  // ingest.counter_collect_ms ..
+  std::string histograms;                 // histograms.config: JSON, or a file *.json; empty = off
   storage::MetadataOptions metadata;
   storage::RocksOptions rocks;
   ScrubBackupOptions care;

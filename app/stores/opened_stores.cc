@@ -45,12 +45,13 @@ Result<void> OpenedStores::open(const Options& options, const Clock& clock,
   meta.annotations.exclusive = !shared;
   meta.track.series_max = cells.series_max;
   TRY_VOID(open_metadata(context, meta));
-  TRY(sides_, open_sides(context, backend_));
+  TRY(sides_, open_sides(context, backend_, metadata_->points()));
   // Series with data beyond points and metadata are never removed.
   const bool tracked = meta.track.series || meta.track.points || meta.track.series_objects;
   TRY(const bool names_stay, keep_names(cells.settings_table));
   if (!has_sides() && !tracked) {
-    backend_.points->enable_series_gc(*metadata_, !names_stay && !meta.track.name_objects);
+    backend_.points->enable_series_gc(*metadata_, *sides_.counters,
+                                      !names_stay && !meta.track.name_objects);
   }
   if (backend_.rocks != nullptr) begin_scrub(context);
   return {};
@@ -146,6 +147,10 @@ Result<void> OpenedStores::close() {
   Result<void> flushed;
   scrub_.reset();
   if (metadata_) flushed = wait_for(executor_, metadata_->stop());
+  if (sides_.counters) {
+    const Result<void> added = wait_for(executor_, sides_.counters->close());
+    if (flushed) flushed = added;
+  }
   if (backend_.points) {
     const Result<void> drained = wait_for(executor_, backend_.points->close());
     if (flushed) flushed = drained;

@@ -22,6 +22,7 @@ class OpenedStores final : public Stores {
 
   storage::PointStore& points() override { return metadata_->points(); }
   storage::Metadata& metadata() override { return *metadata_; }
+  storage::CounterStore& counters() override { return *sides_.counters; }
   storage::RollupTables* rollups() override { return sides_.rollups.get(); }
   storage::HistogramCells* histograms() override { return sides_.histograms.get(); }
   [[nodiscard]] Result<void> health() const override;

@@ -13,6 +13,7 @@
 #include "storage/backends/rocks/files/live_files.h"
 #include "storage/catalog/names/uid_table.h"
 #include "storage/catalog/series_registry.h"
+#include "storage/cells/counters/counter_store.h"
 #include "storage/meta/metadata.h"
 #include "storage/tsdb/core/options.h"
 
@@ -30,7 +31,8 @@ class PointStoreHandle {
   [[nodiscard]] virtual std::vector<MemoryUser> memory_users() = 0;
   // Writes points that are not cells, if any, to `dir`; then calls `cells`.
   virtual Task<void> checkpoint(std::string dir, std::function<Result<void>()> cells) = 0;
-  virtual void enable_series_gc(storage::Metadata& except, bool names) = 0;
+  virtual void enable_series_gc(storage::Metadata& except, const storage::CounterStore& counters,
+                                bool names) = 0;
   virtual Task<void> close() = 0;
 };
 
@@ -64,12 +66,16 @@ class PointStoreHandleOf final : public PointStoreHandle {
       return call_it(std::move(cells));
     }
   }
-  // Collects series without points, and unused names, except those in metadata.
-  void enable_series_gc(storage::Metadata& except, bool names) override {
+  // Collects series without points, and unused names, except those in metadata and of counters.
+  void enable_series_gc(storage::Metadata& except, const storage::CounterStore& counters,
+                        bool names) override {
     if constexpr (requires { store_->enable_series_gc({}); }) {
       storage::GcRules rules;
-      rules.keeps = [&except](std::vector<Bytes> tsuids) {
-        return except.series_among(std::move(tsuids));
+      rules.keeps = [&except, &counters](std::vector<Bytes> tsuids) {
+        std::vector<std::unique_ptr<storage::SeriesIterator>> kept;
+        kept.push_back(counters.series_among(tsuids));
+        kept.push_back(except.series_among(std::move(tsuids)));
+        return std::make_unique<storage::ChainedSeriesIterator>(std::move(kept));
       };
       rules.others = [&except] { return except.series(); };
       rules.names = names;

@@ -61,7 +61,8 @@ Result<std::optional<storage::HistogramConfig>> histogram_config(const Options& 
 
 }  // namespace
 
-Result<Sides> open_sides(const OpenContext& context, Backend& backend) {
+Result<Sides> open_sides(const OpenContext& context, Backend& backend,
+                         storage::PointStore& points) {
   const Options& options = context.options;
   const storage::CellPointStoreOptions& cells = context.cells;
   TRY(std::optional<storage::RollupConfig> rollups, rollup_config(options));
@@ -71,6 +72,21 @@ Result<Sides> open_sides(const OpenContext& context, Backend& backend) {
   TRY(const std::shared_ptr<const storage::OpentsdbLayout> rows,
       storage::OpentsdbLayout::make(opentsdb_rows(options, opentsdb ? options.salt_width : 0)));
   Sides sides;
+  TRY(storage::CounterRules rules,
+      storage::CounterRules::parse(options.counters, options.layout.ttl_ms));
+  storage::CounterStore::Dependencies counters{.store = *backend.wide,
+                                               .points = points,
+                                               .series = backend.points->series(),
+                                               .rows = rows,
+                                               .scan = cells.scan,
+                                               .data_table = cells.data_table,
+                                               .settings_table = cells.settings_table,
+                                               .clock = context.clock,
+                                               .executor = context.executor,
+                                               .registry = context.registry};
+  auto opening_counters =
+      storage::CounterStore::open(std::move(counters), std::move(rules), options.counter_limits);
+  TRY(sides.counters, wait_for(context.executor, std::move(opening_counters)));
   if (rollups) {
     storage::RollupTables::Dependencies dependencies{.store = *backend.wide,
                                                      .series = backend.points->series(),

@@ -1,20 +1,24 @@
-// Rollups and histograms beside a store's points. Both are always stored as cells.
+// Counters, rollups and histograms beside a store's points. They are always stored as cells.
 #pragma once
 
 #include <memory>
 
 #include "app/stores/backend.h"
+#include "storage/cells/counters/counter_store.h"
 #include "storage/cells/rollups/histogram_cells.h"
 #include "storage/cells/rollups/rollup_tables.h"
 
 namespace halite::app {
 
 struct Sides {
+  std::unique_ptr<storage::CounterStore> counters;
   std::unique_ptr<storage::RollupTables> rollups;       // null: off
   std::unique_ptr<storage::HistogramCells> histograms;  // null: off
 };
 
-// Opens those that are configured, over a backend with open points.
-[[nodiscard]] Result<Sides> open_sides(const OpenContext& context, Backend& backend);
+// Opens those that are configured, over a backend with open points. `points`: the store that ingest
+// uses.
+[[nodiscard]] Result<Sides> open_sides(const OpenContext& context, Backend& backend,
+                                       storage::PointStore& points);
 
 }  // namespace halite::app

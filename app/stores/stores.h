@@ -15,6 +15,7 @@
 #include "storage/api/slot_status.h"
 #include "storage/backends/hbase/regions/table_regions.h"
 #include "storage/catalog/cardinality.h"
+#include "storage/cells/counters/counter_store.h"
 #include "storage/cells/rollups/histogram_cells.h"
 #include "storage/cells/rollups/rollup_tables.h"
 #include "storage/meta/metadata.h"
@@ -32,6 +33,7 @@ class Stores {
   virtual ~Stores() = default;
   [[nodiscard]] virtual storage::PointStore& points() = 0;
   [[nodiscard]] virtual storage::Metadata& metadata() = 0;
+  [[nodiscard]] virtual storage::CounterStore& counters() = 0;
   // nullptr if they are off.
   [[nodiscard]] virtual storage::RollupTables* rollups() = 0;
   [[nodiscard]] virtual storage::HistogramCells* histograms() = 0;

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -35,6 +36,16 @@ std::string reason_of(std::string_view description) {
   return reason + "; write NAME = VALUE, texts in quotes, or [TABLE]";
 }
 
+bool is_table_list(const toml::array& nodes) {
+  return !nodes.empty() && nodes.is_homogeneous(toml::node_type::table);
+}
+
+std::string json_of(const toml::array& tables) {
+  std::ostringstream text;
+  text << toml::json_formatter(tables, toml::format_flags::none);
+  return std::move(text).str();
+}
+
 Result<void> collect(const toml::table& table, const std::string& prefix, const std::string& path,
                      std::vector<FileSetting>& settings) {
   for (const auto& [key, node] : table) {
@@ -42,6 +53,8 @@ Result<void> collect(const toml::table& table, const std::string& prefix, const 
     const std::size_t line = node.source().begin.line;
     if (const toml::table* inner = node.as_table()) {
       TRY_VOID(collect(*inner, name + ".", path, settings));
+    } else if (const auto* tables = node.as_array(); tables != nullptr && is_table_list(*tables)) {
+      settings.push_back({name, json_of(*tables), line});
     } else if (const auto* text = node.as_string()) {
       settings.push_back({name, text->get(), line});
     } else if (const auto* number = node.as_integer()) {

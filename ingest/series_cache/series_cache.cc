@@ -10,8 +10,7 @@
 
 namespace halite::ingest {
 
-SeriesCache::SeriesCache(std::size_t bytes_max, std::uint64_t seed,
-                         const storage::BlockSource* names)
+SeriesCache::SeriesCache(std::size_t bytes_max, std::uint64_t seed, const storage::PointSink* names)
     : seed_(seed), names_(names) {
   divide(bytes_max, 0);
   view_ = empty_view(0);

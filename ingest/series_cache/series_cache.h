@@ -45,8 +45,7 @@ class SeriesCache {
 
   // 0 bytes disable the cache. The seed stops clients from choosing keys that collide. The index
   // needs `names`, the source of the ids, which must outlive the cache; null: texts only.
-  SeriesCache(std::size_t bytes_max, std::uint64_t seed,
-              const storage::BlockSource* names = nullptr);
+  SeriesCache(std::size_t bytes_max, std::uint64_t seed, const storage::PointSink* names = nullptr);
   SeriesCache(const SeriesCache&) = delete;
 
   [[nodiscard]] std::uint64_t hash(const SeriesKey& key) const;
@@ -95,7 +94,7 @@ class SeriesCache {
   void clear_before(std::uint64_t store_epoch);
 
   const std::uint64_t seed_;
-  const storage::BlockSource* const names_;
+  const storage::PointSink* const names_;
   std::atomic<std::uint64_t> turned_away_{0};  // texts, in the current count
   std::atomic<std::uint64_t> changes_{0};      // of view_
   std::atomic<std::uint64_t> store_epoch_{0};  // all keys are from this epoch or later

@@ -1,5 +1,5 @@
-// The fast path for telnet lines: "put", then the series that followed the previous one last time.
-// It searches for nothing; it compares the expected bytes. Private to ingest/.
+// The fast path for telnet lines: the command, then the series that followed the previous one last
+// time. It searches for nothing; it compares the expected bytes. Private to ingest/.
 //
 // split_put_line() accepts every line that is accepted here, with identical pieces and a cached
 // key. Any other line needs the general parser.
@@ -17,6 +17,9 @@ namespace halite::ingest {
 
 class FastLineParser {
  public:
+  // The command lives as long as the parser.
+  explicit FastLineParser(std::string_view command) : command_(command) {}
+
   // The length of the line at the front of `text`, including its end, if it is a point of the
   // expected series; else 0. A line has at most line_bytes_max bytes without its end.
   [[nodiscard]] std::size_t take(std::string_view text, std::size_t line_bytes_max,
@@ -30,6 +33,7 @@ class FastLineParser {
   [[nodiscard]] const char* take_time(const char* at, const char* end);
   [[nodiscard]] const char* take_value(const char* at, const char* end);
 
+  const std::string_view command_;
   // The previous timestamp, which often repeats, and the blank after it.
   std::string time_text_;
   std::int64_t timestamp_ = 0;

@@ -17,7 +17,7 @@
 namespace halite::ingest {
 
 // How a line with a point begins.
-inline constexpr std::string_view kPutVerb = "put ";
+inline constexpr std::string_view kPutCommand = "put";
 
 [[nodiscard]] std::string_view without_return(std::string_view line);
 

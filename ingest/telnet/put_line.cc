@@ -46,8 +46,8 @@ struct Words {
   std::string_view tags;
 };
 
-std::expected<Words, Refused> split_words(std::string_view line) {
-  std::string_view rest = line.substr(std::min(kPutVerb.size(), line.size()));
+std::expected<Words, Refused> split_words(std::string_view line, std::string_view command) {
+  std::string_view rest = line.substr(std::min(command.size() + 1, line.size()));
   const auto metric = take_word(rest);
   const auto timestamp = metric ? take_word(rest) : std::nullopt;
   const auto value = timestamp ? take_word(rest) : std::nullopt;
@@ -82,10 +82,12 @@ std::expected<SeriesName, Refused> parse_series(std::string_view metric, std::st
 
 }  // namespace
 
-bool split_put_line(std::string_view line, PutPieces& pieces) {
+bool split_put_line(std::string_view line, PutPieces& pieces, std::string_view command) {
   line = without_return(line);
-  if (!line.starts_with(kPutVerb)) return false;
-  std::string_view rest = line.substr(kPutVerb.size());
+  if (!line.starts_with(command) || line.size() == command.size()) return false;
+  std::string_view rest = line.substr(command.size());
+  if (rest.front() != ' ') return false;
+  rest.remove_prefix(1);
   const auto metric = take_word(rest);
   if (!metric || metric->empty()) return false;
   const auto timestamp_word = take_word(rest);
@@ -102,11 +104,12 @@ bool split_put_line(std::string_view line, PutPieces& pieces) {
   return true;
 }
 
-std::expected<NamedPoint, Refused> parse_put_line(std::string_view line, const PointRules& rules) {
+std::expected<NamedPoint, Refused> parse_put_line(std::string_view line, const PointRules& rules,
+                                                  std::string_view command) {
   line = without_return(line);
   const bool latin1 = !is_utf8(line);
   const std::string text = latin1 ? latin1_to_utf8(line) : std::string();
-  const auto words = split_words(latin1 ? std::string_view(text) : line);
+  const auto words = split_words(latin1 ? std::string_view(text) : line, command);
   if (!words) return std::unexpected(words.error());
   return parse_put_words(*words, rules);
 }

@@ -1,4 +1,5 @@
 // One telnet line: put <metric> <timestamp> <value> <tagk=tagv> [<tagk=tagv> ...]
+// Increments of counters have the same form and begin with "incr".
 //
 // A single blank separates words. Two blanks make an empty word, which only the tags may contain. A
 // line that is not UTF-8 is read as ISO-8859-1 (docs/differences.md). Messages are UTF-8.
@@ -12,6 +13,7 @@
 #include <string_view>
 
 #include "ingest/rules/point_rules.h"
+#include "ingest/telnet/line_words.h"
 
 namespace halite::ingest {
 
@@ -24,11 +26,12 @@ struct PutPieces {
   std::uint8_t flags = 0;
 };
 
-// `line` has no line feed, but may end in '\r'.
-[[nodiscard]] bool split_put_line(std::string_view line, PutPieces& pieces);
+// `line` has no line feed, but may end in '\r'. It is the command, or begins with it and a blank.
+[[nodiscard]] bool split_put_line(std::string_view line, PutPieces& pieces,
+                                  std::string_view command = kPutCommand);
 
-[[nodiscard]] std::expected<NamedPoint, Refused> parse_put_line(std::string_view line,
-                                                                const PointRules& rules);
+[[nodiscard]] std::expected<NamedPoint, Refused> parse_put_line(
+    std::string_view line, const PointRules& rules, std::string_view command = kPutCommand);
 
 // The series of two pieces from split_put_line().
 [[nodiscard]] std::expected<SeriesName, Refused> parse_put_series(std::string_view metric,

@@ -26,7 +26,7 @@ struct HeldAnswer {
 // Both lists are in line order, and so is the result.
 void append_answers(const std::vector<HeldAnswer>& held, const std::vector<BatchRefusal>& refused,
                     const IngestOptions& options, std::string& replies) {
-  const TelnetWords words{.opentsdb = options.opentsdb_words};
+  const TelnetWords words{.command = options.telnet_command, .opentsdb = options.opentsdb_words};
   auto next = held.begin();
   for (const BatchRefusal& refusal : refused) {
     for (; next != held.end() && next->origin < refusal.origin; ++next) replies += next->text;
@@ -110,14 +110,14 @@ class Round {
   std::vector<HeldAnswer> answers_;
   // Whether the previous line was looked up in order, so that the next can be predicted.
   bool tried_ = false;
-  FastLineParser fast_;
+  FastLineParser fast_{context_.options.telnet_command};
   LineGroup group_;
 };
 
 void Round::add(std::string_view line, std::string& replies) {
   ++lines_;
   PutPieces pieces;
-  if (split_put_line(line, pieces)) {
+  if (split_put_line(line, pieces, context_.options.telnet_command)) {
     add_fast_path(pieces, replies);
   } else {
     resolve(replies);
@@ -192,12 +192,13 @@ void Round::add_missing(const LineGroup::Line& line, std::string& replies) {
   if (series) {
     ingest_batch_.add_waiting(line.key, line.hash, *std::move(series), line.point, line.origin);
   } else {
-    refuse(line.origin, series.error(), fmt::format("put {}", line.text()), replies);
+    refuse(line.origin, series.error(),
+           fmt::format("{} {}", context_.options.telnet_command, line.text()), replies);
   }
 }
 
 void Round::add_completely(std::string_view line, std::string& replies) {
-  auto point = parse_put_line(line, context_.rules);
+  auto point = parse_put_line(line, context_.rules, context_.options.telnet_command);
   if (point) {
     ++misses_;
     context_.add_named(ingest_batch_, reader_, *std::move(point), lines_);
@@ -209,10 +210,11 @@ void Round::add_completely(std::string_view line, std::string& replies) {
 void Round::refuse(std::uint32_t origin, const Refused& why, std::string_view point,
                    std::string& replies) {
   context_.stats.refused(Protocol::kTelnet, why, point);
+  std::string text = telnet_refusal(why, {.command = context_.options.telnet_command});
   if (ingest_batch_.waiting().empty()) {
-    replies += telnet_refusal(why);
+    replies += text;
   } else {
-    answers_.push_back({.origin = origin, .text = telnet_refusal(why)});
+    answers_.push_back({.origin = origin, .text = std::move(text)});
   }
 }
 
@@ -266,8 +268,9 @@ Task<TelnetBatch::Flushed> TelnetBatch::flush(std::string& replies) {
          co_await context.commit(std::move(ingest_batch), Protocol::kTelnet));
   append_answers(held, committed.refused, context.options, replies);
   if (committed.failed && context.options.telnet_storage_errors) {
-    replies += telnet_not_stored(refused_by_store(*committed.failed), committed.not_taken,
-                                 {.opentsdb = context.options.opentsdb_words});
+    replies += telnet_not_stored(
+        refused_by_store(*committed.failed), committed.not_taken,
+        {.command = context.options.telnet_command, .opentsdb = context.options.opentsdb_words});
   }
   std::optional<Error> retryable_error = retryable_error_of(committed);
   co_return Flushed{.points = committed.taken,
@@ -281,8 +284,9 @@ Task<void> TelnetBatch::await_durable(Flushed flushed, std::string& replies) {
   Result<void> settled =
       co_await context.await_durable(flushed.durable, Protocol::kTelnet, flushed.points);
   if (!settled && context.options.telnet_storage_errors) {
-    replies += telnet_may_be_stored(settled.error(), flushed.points,
-                                    {.opentsdb = context.options.opentsdb_words});
+    replies += telnet_may_be_stored(
+        settled.error(), flushed.points,
+        {.command = context.options.telnet_command, .opentsdb = context.options.opentsdb_words});
   }
   co_return settled;
 }

@@ -116,7 +116,8 @@ Task<QueryEngine::Impl::Read> QueryEngine::Impl::answer_one(Answer* answer, std:
   const auto& [pace, budget] = attempt;
   const SubQuestion question = answer->question.queries[index];
   CO_TRY_VOID(budget->check());
-  CO_TRY(std::vector<ReadChoice> choices, choose_reads(question, sources.rollups, sources.tags));
+  CO_TRY(std::vector<ReadChoice> choices, choose_reads(question, sources.rollups, sources.counters,
+                                                       sources.tags, answer->question.begin));
   storage::SeriesQuery wanted = series_query(question, skip_unknown_values);
   wanted.regexp_bytes_max = limits.regexp_bytes_max;
   std::vector<Result<SubPlan>> plans;  // of the choices
@@ -196,7 +197,8 @@ Task<ExplainedQuery> QueryEngine::Impl::explain_one(const Question* question, st
                                                     std::shared_ptr<QueryBudget> budget) {
   const SubQuestion& sub = question->queries[index];
   // If a rollup would answer, this still estimates the points behind it: an upper limit.
-  CO_TRY(const std::vector<ReadChoice> choices, choose_reads(sub, sources.rollups, sources.tags));
+  CO_TRY(const std::vector<ReadChoice> choices,
+         choose_reads(sub, sources.rollups, sources.counters, sources.tags, question->begin));
   const ReadChoice& first = choices.front();
   CO_TRY(const SubPlan plan,
          make_plan(*question, first.question, limits.output_points_max, first.rollup));

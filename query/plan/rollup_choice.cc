@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "storage/cells/counters/counter_store.h"
 #include "storage/cells/rollups/rollup_tables.h"
 
 namespace halite::query {
@@ -60,6 +61,22 @@ Result<ReadChoice> rollup_choice(const SubQuestion& question, const RollupTables
   return choice;
 }
 
+// Sums of longer buckets are sums of shorter ones; other functions need the shortest.
+const storage::CounterBucket& fitting_bucket(const SubQuestion& question,
+                                             const storage::CounterRule& rule) {
+  const storage::CounterBucket* best = &rule.buckets.front();
+  if (!question.downsample || question.rollup_usage == RollupUsage::kRaw) return *best;
+  const DownsampleSpec& downsample = *question.downsample;
+  if (downsample.calendar || stored_function(downsample.function) != "sum") return *best;
+  for (const storage::CounterBucket& bucket : rule.buckets) {
+    const bool fits = bucket.length_ms == 0
+                          ? downsample.all
+                          : !downsample.all && downsample.interval_ms % bucket.length_ms == 0;
+    if (fits) best = &bucket;
+  }
+  return *best;
+}
+
 ReadChoice raw_choice(const SubQuestion& question, const RollupTables* tables,
                       bool pre_aggregated) {
   ReadChoice choice{.question = question, .rollup = {}, .source = {}, .table = "raw"};
@@ -82,8 +99,19 @@ ReadChoice raw_instead_of(const SubQuestion& question, const RollupTables* table
 }  // namespace
 
 Result<std::vector<ReadChoice>> choose_reads(const SubQuestion& asked, const RollupTables* tables,
-                                             const AggregateTag& tag) {
+                                             const storage::CounterStore* counters,
+                                             const AggregateTag& tag, TimestampMs begin) {
   std::vector<ReadChoice> choices;
+  const storage::CounterRule* const rule =
+      counters == nullptr || asked.metric.empty() ? nullptr : counters->rule_of(asked.metric);
+  if (rule != nullptr) {
+    const storage::CounterBucket& bucket = fitting_bucket(asked, *rule);
+    choices.push_back({.question = asked,
+                       .rollup = {},
+                       .source = counters->source(bucket, begin),
+                       .table = bucket.name});
+    return choices;
+  }
   if (tables == nullptr) {
     if (asked.pre_aggregate) {
       return fail(Errc::kInvalidArgument,

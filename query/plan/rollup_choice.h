@@ -9,14 +9,16 @@
 #include <string>
 #include <vector>
 
+#include "common/clock.h"
 #include "common/result.h"
 #include "query/plan/plan.h"
 #include "query/question.h"
 #include "storage/api/point_store.h"
 
 namespace halite::storage {
+class CounterStore;
 class RollupTables;
-}
+}  // namespace halite::storage
 
 namespace halite::query {
 
@@ -33,10 +35,14 @@ struct ReadChoice {
   std::string table = "raw";                     // its name in an answer
 };
 
-// Returns at least one choice. kInvalidArgument, with OpenTSDB's message: an aggregator without an
-// id, or pre-aggregates where none are kept.
+// `counters` may be null. A metric with counters is read from the table of the longest bucket that
+// divides the downsampler's interval, if that adds, otherwise from that of the shortest. 0all-sum
+// is the sum of all time if the counter has one. Returns at least one choice. kInvalidArgument,
+// with OpenTSDB's message: an aggregator without an id, or pre-aggregates where none are kept.
 [[nodiscard]] Result<std::vector<ReadChoice>> choose_reads(const SubQuestion& question,
                                                            const storage::RollupTables* tables,
-                                                           const AggregateTag& tag);
+                                                           const storage::CounterStore* counters,
+                                                           const AggregateTag& tag,
+                                                           TimestampMs begin);
 
 }  // namespace halite::query

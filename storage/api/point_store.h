@@ -26,41 +26,13 @@
 #include "common/threads/completion.h"
 #include "common/threads/task.h"
 #include "storage/api/pinned_series.h"
+#include "storage/api/point_sink.h"
 #include "storage/api/read_context.h"
 #include "storage/api/scan.h"
 #include "storage/api/series.h"
 #include "storage/api/tag_filter.h"
 
 namespace halite::storage {
-
-// Points to append, in columns of equal length.
-struct PointBatch {
-  std::vector<SeriesId> series;
-  std::vector<TimestampMs> times;
-  std::vector<ValueBits> values;
-  std::vector<std::uint8_t> flags;  // PointFlag bits
-
-  void add(SeriesId id, TimestampMs time, ValueBits value, std::uint8_t flag) {
-    series.push_back(id);
-    times.push_back(time);
-    values.push_back(value);
-    flags.push_back(flag);
-  }
-  [[nodiscard]] std::size_t size() const { return series.size(); }
-};
-
-struct Refusal {
-  std::size_t index = 0;  // position in the batch
-  Error error;
-};
-
-// The result of an append. Points that are not refused are accepted. When `durable` completes
-// without an error, they are durable. When it completes with an error, each point may be stored or
-// not: readers may see it now, and a restart may lose it. It is safe to append the points again.
-struct Accepted {
-  Completion durable;
-  std::vector<Refusal> refused;  // not stored; does not affect other points
-};
 
 inline constexpr std::size_t kBlockPointsMax = 1024;
 
@@ -137,7 +109,6 @@ struct LastPoint {
 };
 
 using PinnedLastPoints = Pinned<LastPoint>;
-using InternedSeries = Pinned<Result<SeriesId>>;
 
 // A metric over quota: points were refused because each would have created a series.
 struct OverQuotaMetric {
@@ -165,13 +136,6 @@ struct ReadEstimate {
   std::uint64_t bytes = 0;   // as stored; approximate
   // For remote rows: the scans, at most the first 100 of each shard.
   std::vector<PlannedScan> scans = {};
-};
-
-// The kinds of names that the store may create.
-struct CreateNames {
-  bool metrics = true;
-  bool tag_keys = true;
-  bool tag_values = true;
 };
 
 // A source of blocks: points or rollups.
@@ -207,32 +171,15 @@ class BlockSource {
   }
 };
 
-class PointStore : public BlockSource {
+class PointStore : public BlockSource, public PointSink {
  public:
-  // Returns the ids of series, in the order of `names`; creates series that do not exist. A name
-  // that `create` does not allow is kNotFound: "No such name for 'metrics': 'x'".
-  virtual Task<InternedSeries> intern(std::vector<SeriesName> names, CreateNames create) = 0;
+  [[nodiscard]] const Series& series(SeriesId id) const override = 0;
 
   // Metrics that were recently over quota, those with the most refused points first.
   [[nodiscard]] virtual std::vector<OverQuotaMetric> over_quota(std::size_t max) const {
     static_cast<void>(max);
     return {};
   }
-
-  // Keeps series ids valid that you find elsewhere than in an answer, for example in a cache. Pin
-  // before you look, and keep the pin while you use the ids. Ids that were stored in an epoch
-  // before the pin's `series_epoch` may mean other series: do not use them.
-  [[nodiscard]] virtual std::shared_ptr<const SeriesPin> pin_series() {
-    static const auto kForEver = std::make_shared<const SeriesPin>();
-    return kForEver;
-  }
-
-  // Stores points. Keep the pin of their ids until it returns. Waits while the store applies
-  // back-pressure. After an error no point of the batch is stored, now or later.
-  virtual Task<Accepted> append(PointBatch batch) = 0;
-
-  // Starts a pending group commit now. Call it when a client waits for appended points.
-  virtual void request_sync() {}
 
   // Resolves names. kNotFound, with OpenTSDB's message: a metric, key or literal value has no id.
   // kInvalidArgument: a filter does not compile. Also returns the context's errors. Counts the

@@ -14,6 +14,8 @@
 //   Threads  call from any thread.
 //   Views    calls take arguments by value, or use them only until the await ends.
 //   Errors   kUnavailable: retry later. kCorruption: do not retry.
+//
+// Over 140 lines because it is the whole interface to a store of cells.
 #pragma once
 
 #include <cstdint>

@@ -53,6 +53,7 @@ struct TestServer::Components {
     return asio::co_spawn(io, std::move(task), asio::use_future).get();
   }
   std::unique_ptr<storage::CellPointStore> open_points();
+  void open_counters(const TestServerOptions& options);
   void open_sides(const TestServerOptions& options);
 
   FakeClock clock;
@@ -67,7 +68,10 @@ struct TestServer::Components {
   std::unique_ptr<storage::Metadata> metadata;
   std::unique_ptr<storage::RollupTables> rollup_tables;
   std::unique_ptr<storage::HistogramCells> histogram_cells;
+  std::unique_ptr<storage::CounterStore> counters;
   std::unique_ptr<ingest::Writer> writer;
+  prometheus::Registry increment_registry;
+  std::unique_ptr<ingest::Writer> increments;
   std::unique_ptr<ingest::RollupWriter> rollups;
   std::unique_ptr<ingest::HistogramWriter> histograms;
   std::unique_ptr<query::QueryEngine> engine;
@@ -95,19 +99,27 @@ TestServer::Components::Components(TestServerOptions options)
                                              .executor = io.get_executor(),
                                              .registry = registry};
   metadata = must(wait_for(storage::Metadata::open(std::move(meta_parts), options.metadata)));
-  writer = std::make_unique<ingest::Writer>(metadata->points(), clock, options.ingest, registry);
+  open_counters(options);
+  writer = std::make_unique<ingest::Writer>(counters->points(), clock, options.ingest, registry);
+  ingest::IngestOptions increment_options = options.ingest;
+  increment_options.telnet_command = "incr";
+  increments =
+      std::make_unique<ingest::Writer>(*counters, clock, increment_options, increment_registry);
   open_sides(options);
   engine = std::make_unique<query::QueryEngine>(
       *points, clock, options.query, options.skip_unknown_values,
       query::QueryExecutors{.large = io.get_executor(), .small = io.get_executor()}, registry,
       metadata.get(),
-      query::AuxiliarySources{
-          .rollups = rollup_tables.get(), .histograms = histogram_cells.get(), .tags = {}});
+      query::AuxiliarySources{.rollups = rollup_tables.get(),
+                              .histograms = histogram_cells.get(),
+                              .counters = counters.get(),
+                              .tags = {}});
   cardinality_counter = std::make_unique<storage::CardinalityCounter>(
       points->registry(), storage::UidWidths{}, clock, io.get_executor());
   options.web.port = 0;
   services = std::make_unique<web::WebServices>(web::WebServices{
       .writer = *writer,
+      .increments = *increments,
       .rollups = *rollups,
       .histograms = histograms.get(),
       .engine = *engine,
@@ -178,6 +190,21 @@ TestServer::Components::Components(TestServerOptions options)
   HALITE_CHECK(started, started ? std::string() : started.error().message);
 }
 
+void TestServer::Components::open_counters(const TestServerOptions& options) {
+  storage::CounterStore::Dependencies parts{.store = tables,
+                                            .points = metadata->points(),
+                                            .series = points->registry(),
+                                            .rows = must(storage::OpentsdbLayout::make({})),
+                                            .scan = {},
+                                            .data_table = "tsdb",
+                                            .settings_table = "halite-settings",
+                                            .clock = clock,
+                                            .executor = io.get_executor(),
+                                            .registry = registry};
+  storage::CounterRules rules = must(storage::CounterRules::parse(options.counters, 0));
+  counters = must(wait_for(storage::CounterStore::open(std::move(parts), std::move(rules), {})));
+}
+
 void TestServer::Components::open_sides(const TestServerOptions& options) {
   const std::shared_ptr<const storage::OpentsdbLayout> rows =
       must(storage::OpentsdbLayout::make({}));
@@ -230,7 +257,9 @@ TestServer::Components::~Components() {
   engine.reset();
   histograms.reset();
   rollups.reset();
+  increments.reset();
   writer.reset();
+  must(wait_for(counters->close()));
   const Result<void> stopped = wait_for(metadata->stop());
   HALITE_CHECK(stopped, stopped ? std::string() : stopped.error().message);
   histogram_cells.reset();

@@ -25,6 +25,7 @@ struct TestServerOptions {
   bool skip_unknown_values = false;
   std::string rollups;                // their configuration as JSON; empty = off
   std::string histograms;             // likewise
+  std::string counters;               // rules as JSON; empty = none
   std::string not_ready;              // what /-/ready says; empty = ready
   std::function<void()> drop_caches;  // what dropcaches does; empty = nothing
   web::WebOptions web;                // the port is chosen by the system

@@ -8,6 +8,7 @@
 namespace halite::web {
 
 boost::asio::awaitable<Response> handle_put(Call& call);               // put.cc
+boost::asio::awaitable<Response> handle_incr(Call& call);              // incr.cc
 boost::asio::awaitable<Response> handle_rollup(Call& call);            // rollup.cc
 boost::asio::awaitable<Response> handle_histogram(Call& call);         // histogram.cc
 boost::asio::awaitable<Response> handle_query(Call& call);             // query.cc

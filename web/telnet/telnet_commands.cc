@@ -26,7 +26,7 @@ void run_help(WebContext& context, std::string_view, std::string& reply) {
   const bool writes = context.options.mode != Mode::kReadOnly;
   reply += "available commands: stats dropcaches version exit help ";
   if (writes) reply += "put rollup histogram ";
-  if (writes && !context.options.opentsdb_words) reply += "sync ";
+  if (writes && !context.options.opentsdb_words) reply += "incr sync ";
   reply += "diediedie \n";
 }
 

@@ -36,8 +36,15 @@ std::string_view side_command(std::string_view line) {
   return word == "histogram" ? "histogram" : "";
 }
 
+// put or incr: lines that go into a batch; empty for other commands.
+std::string_view batch_command(std::string_view line) {
+  const std::string_view word = first_word(line);
+  if (word == "put") return "put";
+  return word == "incr" ? "incr" : "";
+}
+
 bool sends_points(std::string_view line) {
-  return first_word(line) == "put" || !side_command(line).empty();
+  return !batch_command(line).empty() || !side_command(line).empty();
 }
 
 }  // namespace
@@ -48,7 +55,8 @@ TelnetSession::TelnetSession(std::shared_ptr<ClientConnection> link, WebContext&
       context_(context),
       caller_(context.access.anonymous()),
       lines_(context.options.line_bytes_max, context.options.read_bytes),
-      batch_(context.services.writer),
+      points_(context.services.writer),
+      increments_(context.services.increments),
       replies_(connection_, context.options.telnet_reply_bytes_max, context.metrics) {
   while (!early.empty()) {
     const std::span<char> space = lines_.space();
@@ -131,11 +139,14 @@ asio::awaitable<void> TelnetSession::take_lines() {
       refuse_long_line(line);
     } else if (takes_puts && sends_points(line) && refuse_without(Role::kWrite, first_word(line))) {
       // A reply has reported it.
-    } else if (takes_puts && first_word(line) == "put") {
+    } else if (const auto command = batch_command(line); takes_puts && !command.empty()) {
       if (!auxiliary_lines_.empty()) co_await flush_auxiliary();
-      batch_.add(line, reply_);
+      ingest::TelnetBatch* const batch = command == "put" ? &points_ : &increments_;
+      if (unflushed_ && batch != batch_) co_await flush();
+      batch_ = batch;
+      batch_->add(line, reply_);
       unflushed_ = true;
-      if (batch_.full()) co_await flush();
+      if (batch_->full()) co_await flush();
     } else if (takes_puts && !side_command(line).empty()) {
       co_await take_auxiliary_line(side_command(line), line);
     } else {
@@ -151,9 +162,9 @@ asio::awaitable<void> TelnetSession::take_lines() {
 // Takes lines of points in the expected order. Returns their number.
 asio::awaitable<std::uint64_t> TelnetSession::take_fast_path() {
   const std::size_t line_bytes_max = context_.options.line_bytes_max;
-  const auto taken = batch_.add_fast_path(lines_.ahead(), line_bytes_max, reply_);
+  const auto taken = batch_->add_fast_path(lines_.ahead(), line_bytes_max, reply_);
   lines_.took(taken.bytes);
-  if (batch_.full()) co_await flush();
+  if (batch_->full()) co_await flush();
   co_return taken.lines;
 }
 
@@ -245,7 +256,8 @@ bool TelnetSession::refuse_without(Role role, std::string_view command) {
 
 void TelnetSession::refuse_long_line(std::string_view beginning) {
   context_.metrics.telnet_lines_too_long.Increment();
-  const std::string_view word = first_word(beginning) == "put" ? "put" : "error";
+  const std::string_view command = batch_command(beginning);
+  const std::string_view word = command.empty() ? "error" : command;
   reply_ += fmt::format("{}: illegal argument: line longer than {} bytes (web.line_bytes_max)\n",
                         word, context_.options.line_bytes_max);
 }
@@ -253,14 +265,14 @@ void TelnetSession::refuse_long_line(std::string_view beginning) {
 asio::awaitable<void> TelnetSession::flush() {
   while (must_wait()) co_await wait_oldest();
   unflushed_ = false;
-  Result<ingest::TelnetBatch::Flushed> flushed = co_await batch_.flush(reply_);
+  Result<ingest::TelnetBatch::Flushed> flushed = co_await batch_->flush(reply_);
   if (!flushed) {
     note_failure(flushed.error());
     co_return;
   }
   if (flushed->retryable_error) note_failure(*flushed->retryable_error);
   if (flushed->points == 0) co_return;
-  flushes_.push_back({std::move(*flushed), std::chrono::steady_clock::now()});
+  flushes_.push_back({batch_, std::move(*flushed), std::chrono::steady_clock::now()});
 }
 
 // A client's points are durable within telnet_durable_ms, or nothing more is read from it.
@@ -281,9 +293,9 @@ asio::awaitable<void> TelnetSession::await_finished() {
 }
 
 asio::awaitable<void> TelnetSession::wait_oldest() {
-  ingest::TelnetBatch::Flushed oldest = std::move(flushes_.front().flushed);
+  Flush oldest = std::move(flushes_.front());
   flushes_.pop_front();
-  auto settling = batch_.await_durable(std::move(oldest), reply_);
+  auto settling = oldest.batch->await_durable(std::move(oldest.flushed), reply_);
   const Result<void> settled = co_await std::move(settling);
   if (!settled) note_failure(settled.error());
 }

@@ -57,6 +57,7 @@ class TelnetSession {
 
   // Points handed to the store in one batch.
   struct Flush {
+    ingest::TelnetBatch* batch = nullptr;
     ingest::TelnetBatch::Flushed flushed;
     std::chrono::steady_clock::time_point began;
   };
@@ -68,12 +69,14 @@ class TelnetSession {
   std::uint64_t version_ = 0;  // of the accounts at the login
   TelnetNegotiation negotiation_;
   LineSplitter lines_;
-  ingest::TelnetBatch batch_;
+  ingest::TelnetBatch points_;
+  ingest::TelnetBatch increments_;
+  ingest::TelnetBatch* batch_ = &points_;  // that takes lines now
   ReplyWriter replies_;
   std::string reply_;          // for the lines being processed, not sent yet
   std::deque<Flush> flushes_;  // not known to be durable, oldest first
   std::string failed_;         // why points since the last sync are not durable; empty = none
-  bool unflushed_ = false;     // put lines since the last flush
+  bool unflushed_ = false;     // lines in the batch since the last flush
   std::vector<std::string> auxiliary_lines_;  // rollups or histograms since the last flush
   std::size_t auxiliary_bytes_ = 0;           // their bytes
   std::string_view auxiliary_command_;        // rollup or histogram

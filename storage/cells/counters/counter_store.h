@@ -1,0 +1,153 @@
+// Counters: sums of increments by bucket of time, in tables of their own beside the points.
+//
+// A table for each length of bucket has the rows of OpenTSDB's rollup tables, with one 8-byte sum
+// for each series and bucket (docs/formats/counters.md). Increments of one cell that wait together
+// become one addition. docs/decisions/0072 has the reasons.
+//
+//   Metrics  a metric has either points or counters. It has counters if a rule names it, or if its
+//            first increment came before its first point.
+//   Exact    an addition is durable and counts once, also after a crash. Increments without a key
+//            whose outcome is unknown may have been added.
+//   Threads  call from any thread.
+//
+// Over 140 lines because the store is a sink of increments and a source of sums.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <shared_mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <boost/unordered/unordered_flat_set.hpp>
+
+#include "common/clock.h"
+#include "common/threads/completion.h"
+#include "common/threads/semaphore.h"
+#include "common/threads/task.h"
+#include "storage/api/point_sink.h"
+#include "storage/api/point_store.h"
+#include "storage/api/series_iterator.h"
+#include "storage/api/wide_column.h"
+#include "storage/catalog/series_registry.h"
+#include "storage/cells/counters/counter_rules.h"
+#include "storage/cells/layouts/opentsdb_layout.h"
+#include "storage/cells/row_scan.h"
+
+namespace prometheus {
+class Counter;
+class Registry;
+}  // namespace prometheus
+
+namespace halite::storage {
+
+struct CounterLimits {
+  // Increments without a waiting client are collected for so long.
+  std::int64_t collect_ms = 100;
+  std::size_t cells_max = 64 << 10;  // that wait for one write
+};
+
+class CounterStore final : public PointSink {
+ public:
+  // References must outlive it.
+  struct Dependencies {
+    WideColumnStore& store;
+    PointStore& points;
+    SeriesRegistry& series;
+    std::shared_ptr<const OpentsdbLayout> rows;
+    RowScanOptions scan;
+    std::string data_table;      // of the points; names of tables begin with it
+    std::string settings_table;  // contains the metrics that have counters
+    const Clock& clock;
+    boost::asio::any_io_executor executor;
+    prometheus::Registry& registry;
+  };
+
+  // Creates the tables of the rules. kConflict: one was made with other widths or salts.
+  static Task<std::unique_ptr<CounterStore>> open(Dependencies dependencies, CounterRules rules,
+                                                  CounterLimits limits);
+  ~CounterStore() override;
+
+  // As PointSink. Values are increments. A metric that has points is kInvalidArgument, and so are
+  // values that are not integers, sums over 64 bits, and times whose buckets are no longer kept.
+  Task<InternedSeries> intern(std::vector<SeriesName> names, CreateNames create) override;
+  std::shared_ptr<const SeriesPin> pin_series() override {
+    return dependencies_.points.pin_series();
+  }
+  [[nodiscard]] const Series& series(SeriesId id) const override {
+    return dependencies_.points.series(id);
+  }
+  Task<Accepted> append(PointBatch batch) override;
+  void request_sync() override { urgent_.store(true); }
+
+  // The sink of points: the point store, except that it refuses new series of counters.
+  [[nodiscard]] PointSink& points();
+
+  // The rule of a metric with counters; null if it has points.
+  [[nodiscard]] const CounterRule* rule_of(std::string_view metric) const;
+
+  // The sums in one bucket's table; nothing if no increment has made it yet. The sum of all time
+  // has the time `all_at`. The source must outlive its scans, and this object the source.
+  [[nodiscard]] std::unique_ptr<BlockSource> source(const CounterBucket& bucket,
+                                                    TimestampMs all_at) const;
+
+  // Those tsuids whose metrics have counters.
+  [[nodiscard]] std::unique_ptr<SeriesIterator> series_among(
+      const std::vector<Bytes>& tsuids) const;
+
+  // Waits for increments under way.
+  Task<void> close();
+
+ private:
+  class PointsWithoutCounters;
+  struct Group;
+  // A cell that an increment of a batch was added to.
+  struct Touched {
+    std::uint32_t cell = 0;       // index in the group
+    std::uint32_t increment = 0;  // index in the batch
+  };
+
+  CounterStore(Dependencies dependencies, CounterRules rules, CounterLimits limits,
+               std::shared_ptr<Table> settings);
+
+  Task<void> open_table(const CounterBucket& bucket);
+  Task<void> load_metrics();
+  Task<bool> has_points(std::string metric);
+  Task<void> note_metrics(std::vector<SeriesName> names, const InternedSeries& ids);
+  [[nodiscard]] const CounterRule* rule_of_series(const Series& series) const;
+  [[nodiscard]] std::vector<Refusal> collect(const PointBatch& batch, Group& group,
+                                             std::vector<Touched>& touched) const;
+  Task<void> write(Group& group);
+  Task<void> write_groups();
+  void begin_writing();
+
+  const Dependencies dependencies_;
+  const CounterRules rules_;
+  const CounterLimits limits_;
+  const std::shared_ptr<Table> settings_;
+  const std::unique_ptr<PointsWithoutCounters> points_;
+  const std::shared_ptr<Semaphore> new_metrics_ = std::make_shared<Semaphore>(SemaphoreLoad{1, 1});
+
+  mutable std::shared_mutex mutex_;
+  // Guarded by mutex_.
+  std::map<std::string, std::shared_ptr<Table>, std::less<>> tables_;  // by name of the bucket
+  boost::unordered_flat_map<Bytes, const CounterRule*> metrics_;       // by uid
+  boost::unordered_flat_set<std::string> without_rule_;                // names of metrics
+
+  std::mutex group_mutex_;
+  std::shared_ptr<Group> group_;  // collects increments; guarded by group_mutex_
+  bool writing_ = false;          // write_groups() runs; guarded by group_mutex_
+  std::vector<Completion> idle_;  // finish when it has ended; guarded by group_mutex_
+  std::atomic<bool> urgent_ = false;
+
+  prometheus::Counter& increments_;
+  prometheus::Counter& cells_;
+};
+
+}  // namespace halite::storage
