@@ -75,6 +75,14 @@ Task<IncrementResult> Client::increment(std::string table, CellAddress cell, std
   co_return co_await std::move(adding);
 }
 
+Task<RowAddResult> Client::add(std::string table, RowAdd add) {
+  CO_TRY_VOID(check_row(add.row));
+  for (const RowAdd::Delta& one : add.deltas) CO_TRY_VOID(check_family(one.family));
+  if (add.once) CO_TRY_VOID(check_cell(*add.once));
+  Task<RowAddResult> adding = add_to_row(context_, std::move(table), std::move(add));
+  co_return co_await std::move(adding);
+}
+
 Task<CasOutcome> Client::check_and_put(std::string table, CheckAndPut change) {
   CO_TRY_VOID(check_cell(change.cell));
   if (change.time < 0) co_return fail(Errc::kInvalidArgument, "a cell's time is below 0");

@@ -34,6 +34,11 @@ namespace halite::storage::hbase {
 
 struct ClientContext;
 
+struct RowAddResult {
+  AddOutcome outcome = AddOutcome::kAdded;
+  std::vector<Cell> counters;  // kAdded, kOverflow: as the region server has them now
+};
+
 class Client {
  public:
   // Does not connect yet. `executors` has at least one; connections are spread over all. The
@@ -60,6 +65,11 @@ class Client {
   // sent again counts once; it counts twice only if the server dies before it answers. A cell of
   // another length is kInvalidArgument.
   Task<IncrementResult> increment(std::string table, CellAddress cell, std::int64_t delta);
+
+  // Adds to the counters of a row, once: by the cell `once`, or else by a nonce, which HBase
+  // forgets if the region moves while an answer is lost. A sum that does not fit wraps for a
+  // moment, then the additions are undone; the counters that were absent are 0 then.
+  Task<RowAddResult> add(std::string table, RowAdd add);
 
   // kUnknown: an answer was lost, and the cell does not show whether the write was applied.
   Task<CasOutcome> check_and_put(std::string table, CheckAndPut change);

@@ -1,6 +1,9 @@
+// Over 400 lines because all calls share the attempt and the reading of its answer.
 #include "storage/backends/hbase/client/row_call.h"
 
+#include <algorithm>
 #include <optional>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -56,6 +59,15 @@ Outcome<RowAnswer> read_multi_answer(const Reply& reply, const std::string& serv
   }
   RowAnswer answer;
   answer.processed = result.processed();
+  CellReader reader(reply.cellblock);
+  for (const pb::ResultOrException& entry : result.result_or_exception()) {
+    for (const pb::Cell& cell : entry.result().cell()) answer.cells.push_back(cell_from(cell));
+    for (int i = 0; i < entry.result().associated_cell_count(); ++i) {
+      const Result<CellView> cell = reader.next();
+      if (!cell) return std::unexpected(Fault{.error = cell.error(), .moved = {}});
+      answer.cells.push_back(cell_from(*cell));
+    }
+  }
   return answer;
 }
 
@@ -158,6 +170,148 @@ boost::asio::awaitable<Found> read_back(ClientContextPtr context, std::string ta
   co_return ours ? Found::kOurs : Found::kOther;
 }
 
+// Sends the request until there is an answer.
+struct Final {
+  RowAnswer answer;
+  bool doubt = false;       // an attempt before the last may have been applied
+  bool no_counter = false;  // nothing was changed: a cell is not a counter
+};
+
+template <class Request>
+Task<Final> send_until_answered(ClientContextPtr context, std::string table, Bytes row,
+                                Request request, Bytes cellblock) {
+  Final last;
+  Retry retry(context, context->options.operation_ms_max, Subject::kRows);
+  for (;;) {
+    RemoteTask<RowAnswer> trying =
+        attempt(context, table, row, request, cellblock, retry.call_ms());
+    Outcome<RowAnswer> answer = co_await std::move(trying);
+    if (answer) {
+      last.answer = *std::move(answer);
+      co_return last;
+    }
+    last.no_counter = is_no_counter(answer.error());
+    if (last.no_counter) co_return last;
+    last.doubt = last.doubt || answer.error().maybe_done;
+    Task<void> pausing = retry.after(answer.error());
+    CO_TRY_VOID(co_await std::move(pausing));
+  }
+}
+
+enum class Sign : std::uint8_t { kAdd, kUndo };
+
+void write_increment(const RowAdd& add, Sign sign, Durability durability, pb::MutationProto& to,
+                     Bytes& cellblock) {
+  set_mutation(to, pb::MutationProto::INCREMENT, add.row, durability);
+  to.set_associated_cell_count(static_cast<std::int32_t>(add.deltas.size()));
+  for (const RowAdd::Delta& one : add.deltas) {
+    const auto delta = static_cast<std::uint64_t>(one.delta);
+    Bytes amount;
+    append_be(amount, sign == Sign::kAdd ? delta : 0 - delta);
+    cellblock += one_cell({add.row, one.family, one.qualifier}, amount, 0);
+  }
+}
+
+// Under the nonce, HBase applies the request once, however often it is sent. The server knows it
+// for half an hour, and the next one from the log if it dies. It is not handed over if the region
+// moves orderly, so an addition counts twice if its answer is lost just before a move.
+Task<Final> add_by_nonce(ClientContextPtr context, std::string table, const RowAdd& add,
+                         Sign sign) {
+  pb::MutateRequest request;
+  Bytes cellblock;
+  write_increment(add, sign, context->options.durability, *request.mutable_mutation(), cellblock);
+  request.mutable_mutation()->set_nonce(context->nonce());
+  request.set_nonce_group(context->nonce_group);
+  Task<Final> sending = send_until_answered(context, std::move(table), add.row, std::move(request),
+                                            std::move(cellblock));
+  CO_TRY(Final last, co_await std::move(sending));
+  last.answer.processed = true;
+  co_return last;
+}
+
+// Adds and writes the mark if there is none; or undoes that if the mark is still `mark`. No nonce:
+// HBase ignores it here, and the mark does more.
+Task<Final> add_by_mark(ClientContextPtr context, std::string table, const RowAdd& add, Bytes mark,
+                        Sign sign) {
+  pb::MultiRequest request;
+  Bytes cellblock;
+  pb::RegionAction& actions = *request.add_region_action();
+  const Durability durability = context->options.durability;
+  actions.set_atomic(true);
+  const bool adds = sign == Sign::kAdd;
+  std::optional<Bytes> expected;
+  if (!adds) expected = mark;
+  set_condition(*actions.mutable_condition(), *add.once, expected);
+  if (!add.deltas.empty()) {
+    write_increment(add, sign, durability, *actions.add_action()->mutable_mutation(), cellblock);
+  }
+  RowMutation marking{.row = add.row, .puts = {}, .deletes = {}};
+  pb::MutationProto& second = *actions.add_action()->mutable_mutation();
+  if (adds) {
+    marking.puts.push_back({add.once->family, add.once->qualifier, std::move(mark), 0});
+    write_puts(marking, durability, second, cellblock);
+  } else {
+    // This version only, which hides no mark that is written later.
+    marking.deletes.push_back({DeleteKind::kVersion, add.once->family, add.once->qualifier, 0});
+    write_deletes(marking, durability, second, cellblock);
+  }
+  for (int i = 0; i < actions.action_size(); ++i) {
+    actions.mutable_action(i)->set_index(static_cast<std::uint32_t>(i));
+  }
+  Task<Final> sending = send_until_answered(context, std::move(table), add.row, std::move(request),
+                                            std::move(cellblock));
+  co_return co_await std::move(sending);
+}
+
+Task<std::vector<Cell>> read_cells(ClientContextPtr context, std::string table, Bytes row,
+                                   std::vector<FamilyColumns> columns) {
+  std::vector<RowGet> reads(1);
+  reads[0] = {.row = std::move(row), .columns = std::move(columns)};
+  Task<std::vector<Row>> reading =
+      read_rows(std::move(context), std::move(table), std::move(reads));
+  CO_TRY(std::vector<Row> rows, co_await std::move(reading));
+  co_return std::move(rows.front().cells);
+}
+
+// The counters after the request, from its answer. A repeated request may have an answer without
+// them; then they are read, and include what others have added since.
+Task<std::vector<Cell>> counters_after(ClientContextPtr context, std::string table,
+                                       const RowAdd& add, Final last) {
+  if (last.answer.processed && last.answer.cells.size() == add.deltas.size()) {
+    co_return std::move(last.answer.cells);
+  }
+  std::vector<FamilyColumns> columns;
+  for (const RowAdd::Delta& one : add.deltas) {  // sorted
+    if (columns.empty() || columns.back().family != one.family) {
+      columns.push_back({.family = one.family, .qualifiers = {}});
+    }
+    columns.back().qualifiers.push_back(one.qualifier);
+  }
+  Task<std::vector<Cell>> reading =
+      read_cells(std::move(context), std::move(table), add.row, std::move(columns));
+  co_return co_await std::move(reading);
+}
+
+// HBase's sums wrap. Both lists are sorted by column.
+bool wrapped(const RowAdd& add, const std::vector<Cell>& counters) {
+  auto counter = counters.begin();
+  for (const RowAdd::Delta& one : add.deltas) {
+    const auto place = std::tie(one.family, one.qualifier);
+    while (counter != counters.end() && std::tie(counter->family, counter->qualifier) < place) {
+      ++counter;
+    }
+    if (counter == counters.end()) return false;
+    const bool here = std::tie(counter->family, counter->qualifier) == place;
+    if (!here || counter->value.size() != sizeof one.delta) continue;
+    std::int64_t before = 0;
+    const auto sum = static_cast<std::int64_t>(load_be<std::uint64_t>(counter->value.data()));
+    if (__builtin_sub_overflow(sum, one.delta, &before)) return true;
+  }
+  return false;
+}
+
+constexpr std::uint32_t kNextMillisecond = 2;
+
 }  // namespace
 
 Task<IncrementResult> increment_cell(ClientContextPtr context, std::string table, CellAddress cell,
@@ -199,6 +353,46 @@ Task<IncrementResult> increment_cell(ClientContextPtr context, std::string table
     Task<void> pausing = retry.after(answer.error());
     CO_TRY_VOID(co_await std::move(pausing));
   }
+}
+
+Task<RowAddResult> add_to_row(ClientContextPtr context, std::string table, RowAdd add) {
+  if (add.deltas.empty() && !add.once) co_return RowAddResult{};
+  const auto by_column = [](const RowAdd::Delta& a, const RowAdd::Delta& b) {
+    return std::tie(a.family, a.qualifier) < std::tie(b.family, b.qualifier);
+  };
+  std::ranges::sort(add.deltas, by_column);
+  Bytes mark;  // not empty, which HBase treats as no cell; tells this call's mark from another's
+  append_be(mark, context->nonce());
+  const auto send = [&](Sign sign) {
+    if (add.once) return add_by_mark(context, table, add, mark, sign);
+    return add_by_nonce(context, table, add, sign);
+  };
+  Task<Final> adding = send(Sign::kAdd);
+  CO_TRY(Final added, co_await std::move(adding));
+  if (added.no_counter) co_return RowAddResult{AddOutcome::kNoCounter, {}};
+  if (!added.answer.processed && !added.doubt) co_return RowAddResult{AddOutcome::kRepeated, {}};
+  if (!added.answer.processed) {
+    std::vector<FamilyColumns> columns(1);
+    columns[0] = {.family = add.once->family, .qualifiers = {add.once->qualifier}};
+    Task<std::vector<Cell>> reading = read_cells(context, table, add.row, std::move(columns));
+    CO_TRY(const std::vector<Cell> marks, co_await std::move(reading));
+    if (marks.empty()) {
+      co_return fail(Errc::kUnavailable, "HBase lost an answer, and the mark has expired since");
+    }
+    if (marks.front().value != mark) co_return RowAddResult{AddOutcome::kRepeated, {}};
+  }
+  Task<std::vector<Cell>> counting = counters_after(context, table, add, std::move(added));
+  CO_TRY(std::vector<Cell> counters, co_await std::move(counting));
+  if (!wrapped(add, counters)) co_return RowAddResult{AddOutcome::kAdded, std::move(counters)};
+
+  // The delete hides every mark of the same millisecond.
+  Task<void> pausing = context->pauses->pause(kNextMillisecond);
+  CO_TRY_VOID(co_await std::move(pausing));
+  Task<Final> undoing = send(Sign::kUndo);
+  CO_TRY(Final undone, co_await std::move(undoing));
+  Task<std::vector<Cell>> recounting = counters_after(context, table, add, std::move(undone));
+  CO_TRY(counters, co_await std::move(recounting));
+  co_return RowAddResult{AddOutcome::kOverflow, std::move(counters)};
 }
 
 Task<CasOutcome> check_and_put_cell(ClientContextPtr context, std::string table,

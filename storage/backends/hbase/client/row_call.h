@@ -6,6 +6,7 @@
 
 #include "common/threads/task.h"
 #include "storage/api/wide_column.h"
+#include "storage/backends/hbase/client/client.h"
 #include "storage/backends/hbase/client/client_context.h"
 #include "storage/backends/hbase/messages/data.h"
 
@@ -18,6 +19,8 @@ namespace halite::storage::hbase {
 // it is not created.
 [[nodiscard]] Task<IncrementResult> increment_cell(ClientContextPtr context, std::string table,
                                                    CellAddress cell, std::int64_t delta);
+[[nodiscard]] Task<RowAddResult> add_to_row(ClientContextPtr context, std::string table,
+                                            RowAdd add);
 [[nodiscard]] Task<CasOutcome> check_and_put_cell(ClientContextPtr context, std::string table,
                                                   CheckAndPut change);
 [[nodiscard]] Task<CasOutcome> check_and_mutate_row(ClientContextPtr context, std::string table,

@@ -87,6 +87,19 @@ struct IncrementResult {
   TimestampMs time = 0;  // assigned by the region server
 };
 
+// Additions to counters of one row, applied all or none.
+struct RowAdd {
+  struct Delta {
+    Bytes family;
+    Bytes qualifier;
+    std::int64_t delta = 0;
+  };
+
+  Bytes row;
+  std::vector<Delta> deltas;        // no column twice
+  std::optional<CellAddress> once;  // of this row; added only if it is absent, then written
+};
+
 // Changes the row if the cell's value is `expected`.
 struct CheckAndMutate {
   Bytes family;

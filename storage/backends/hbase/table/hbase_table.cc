@@ -7,8 +7,10 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <boost/unordered/unordered_flat_map.hpp>
 #include <fmt/format.h>
 
+#include "common/gather.h"
 #include "storage/backends/hbase/table/hbase_changes.h"
 #include "storage/backends/hbase/table/hbase_scan.h"
 #include "storage/backends/shared/wide_column_rules.h"
@@ -18,6 +20,7 @@ namespace {
 
 namespace asio = boost::asio;
 
+constexpr std::size_t kAddsAtOnce = 64;  // requests of one call
 constexpr auto kNextMillisecond = std::chrono::milliseconds(2);
 // The maximum of versions of one cell that are far ahead.
 constexpr int kFarAheadMax = 100;
@@ -278,6 +281,67 @@ Task<std::int64_t> HBaseTable::increment(Bytes row, Column column, std::int64_t 
          co_await dependencies_.client.increment(dependencies_.name, std::move(at), delta));
   follow(counted.time);
   co_return counted.sum;
+}
+
+Task<std::vector<AddOutcome>> HBaseTable::add(std::vector<CounterAdd> adds) {
+  CO_TRY_VOID(check_adds(adds, names_.size()));
+  const std::size_t count = adds.size();
+  boost::unordered_flat_map<Bytes, std::size_t> rows;
+  std::vector<std::vector<std::size_t>> places;  // of each row's additions
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto [row, is_new] = rows.try_emplace(adds[i].row, places.size());
+    if (is_new) places.emplace_back();
+    places[row->second].push_back(i);
+  }
+  std::vector<Task<std::vector<AddOutcome>>> tasks;
+  tasks.reserve(places.size());
+  for (const std::vector<std::size_t>& row : places) {
+    std::vector<CounterAdd> part;
+    for (const std::size_t place : row) part.push_back(std::move(adds[place]));
+    tasks.push_back(add_to_row(std::move(part)));
+  }
+  auto gathering = gather(std::move(tasks), kAddsAtOnce);
+  const std::vector<Result<std::vector<AddOutcome>>> parts = co_await std::move(gathering);
+  std::vector<AddOutcome> outcomes(count);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (!parts[i]) co_return std::unexpected(parts[i].error());
+    for (std::size_t j = 0; j < places[i].size(); ++j) outcomes[places[i][j]] = (*parts[i])[j];
+  }
+  co_return outcomes;
+}
+
+Task<std::vector<AddOutcome>> HBaseTable::add_to_row(std::vector<CounterAdd> adds) {
+  std::vector<AddOutcome> outcomes;
+  for (CounterAdd& add : adds) {
+    CO_TRY(const AddOutcome outcome, co_await add_one(std::move(add)));
+    outcomes.push_back(outcome);
+  }
+  co_return outcomes;
+}
+
+// Cells get the region server's times, and expire by its clock.
+Task<AddOutcome> HBaseTable::add_one(CounterAdd add) {
+  hbase::RowAdd change{.row = add.row, .deltas = {}, .once = {}};
+  for (const CounterAdd::Delta& one : add.deltas) {
+    change.deltas.push_back({names_[one.column.family], one.column.qualifier, one.delta});
+  }
+  if (add.once) change.once = {add.row, names_[add.once->family], add.once->qualifier};
+  CO_TRY(const hbase::RowAddResult result,
+         co_await dependencies_.client.add(dependencies_.name, std::move(change)));
+  for (const hbase::Cell& counter : result.counters) follow(counter.time);
+  if (result.outcome != AddOutcome::kOverflow) co_return result.outcome;
+  // Undone. A counter of 0 was probably absent before; it means the same.
+  const Bytes zero(sizeof(std::int64_t), '\0');
+  for (const CounterAdd::Delta& one : add.deltas) {
+    for (const hbase::Cell& counter : result.counters) {
+      const bool here =
+          counter.family == names_[one.column.family] && counter.qualifier == one.column.qualifier;
+      if (!here || counter.value != zero) continue;
+      CO_TRY_VOID(co_await replace_cell(add.row, one.column.family,
+                                        Cell{counter.qualifier, counter.value, counter.time}, {}));
+    }
+  }
+  co_return result.outcome;
 }
 
 // For counters with a TTL: an expired cell counts as 0, which the server cannot decide.

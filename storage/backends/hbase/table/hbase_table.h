@@ -36,6 +36,7 @@ class HBaseTable final : public Table, public std::enable_shared_from_this<HBase
                                                            const ReadContext& context) override;
   [[nodiscard]] std::vector<ScanDescription> describe_scan(const ScanSpec& spec) const override;
   Task<std::int64_t> increment(Bytes row, Column column, std::int64_t delta) override;
+  Task<std::vector<AddOutcome>> add(std::vector<CounterAdd> adds) override;
   [[nodiscard]] TimestampMs newest_stamp() const override { return dependencies_.clock.seen(); }
   Task<CasOutcome> compare_and_put(Bytes row, Column column, std::optional<Bytes> expected,
                                    Bytes value) override;
@@ -60,6 +61,9 @@ class HBaseTable final : public Table, public std::enable_shared_from_this<HBase
   Task<std::vector<hbase::CellDelete>> by_version(const Bytes& row, hbase::CellDelete whole);
   [[nodiscard]] TimestampMs far_ahead() const;  // cells with a later time are far ahead
   Task<std::int64_t> increment_by_hand(Bytes row, Column column, std::int64_t delta);
+  // The additions of one row, in order.
+  Task<std::vector<AddOutcome>> add_to_row(std::vector<CounterAdd> adds);
+  Task<AddOutcome> add_one(CounterAdd add);
   // Replaces the server's value `found` by `value`.
   Task<CasOutcome> replace(hbase::CellAddress at, std::optional<Cell> found, Bytes value);
 
