@@ -161,6 +161,13 @@ FakeAnswer FakeRegionCalls::get(const FakeRequest& request) {
 void FakeRegionCalls::apply(const std::string& table, const pb::MutationProto& mutation,
                             BytesView& cellblock, std::uint64_t nonce_group) {
   for (FakeChange& change : changes_of(mutation, cellblock)) {
+    if (change.kind == kDeleteVersionType && change.cell.time == kLatestTime) {
+      for (const FakeCell& cell : data_.cells(table, change.cell.row)) {
+        const bool it =
+            cell.family == change.cell.family && cell.qualifier == change.cell.qualifier;
+        if (it) change.cell.time = cell.time;
+      }
+    }
     if (change.cell.time == kLatestTime) change.cell.time = data_.now();
     if (mutation.mutate_type() == pb::MutationProto::APPEND) {
       data_.append(table, change.cell, nonce_group, mutation.nonce());
@@ -172,6 +179,27 @@ void FakeRegionCalls::apply(const std::string& table, const pb::MutationProto& m
       data_.remove(table, change.cell, change.cell.time);
     }
   }
+}
+
+// The counters as they are then. Nothing: one of them is no counter.
+std::optional<std::vector<FakeCell>> FakeRegionCalls::increment(const std::string& table,
+                                                                const pb::MutationProto& mutation,
+                                                                BytesView& cellblock,
+                                                                std::uint64_t nonce_group,
+                                                                std::uint64_t nonce) {
+  std::vector<FakeCell> counters;
+  for (FakeChange& change : changes_of(mutation, cellblock)) {
+    HALITE_CHECK(change.cell.value.size() == 8, "a delta has 8 bytes");
+    FakeCell& cell = counters.emplace_back(std::move(change.cell));
+    const auto delta = static_cast<std::int64_t>(load_be<std::uint64_t>(cell.value.data()));
+    // Each cell has a nonce of its own here, which comes from that of the request.
+    const std::uint64_t own = nonce == 0 ? 0 : nonce + counters.size() - 1;
+    const auto sum = data_.increment(table, cell, delta, nonce_group, own);
+    if (!sum) return std::nullopt;
+    cell.value.clear();
+    append_be(cell.value, static_cast<std::uint64_t>(*sum));
+  }
+  return counters;
 }
 
 bool FakeRegionCalls::fits(const std::string& table, const pb::Condition& condition) const {
@@ -197,19 +225,13 @@ FakeAnswer FakeRegionCalls::mutate(const FakeRequest& request, const FakeReactio
   pb::MutateResponse response;
   response.set_processed(true);
   if (mutation.mutate_type() == pb::MutationProto::INCREMENT) {
-    const std::vector<FakeChange> changes = changes_of(mutation, cellblock);
-    HALITE_CHECK(changes.size() == 1 && changes[0].cell.value.size() == 8, "one counter at a time");
-    FakeCell cell = changes[0].cell;
-    const auto delta = static_cast<std::int64_t>(load_be<std::uint64_t>(cell.value.data()));
-    const auto sum =
-        data_.increment(region->table, cell, delta, message.nonce_group(), mutation.nonce());
-    if (!sum) return refusal({"DoNotRetryIOException", "no words that anybody knows", true});
+    const auto counters =
+        increment(region->table, mutation, cellblock, message.nonce_group(), mutation.nonce());
+    if (!counters) return refusal({"DoNotRetryIOException", "no words that anybody knows", true});
     if (reaction.what == FakeReaction::kSayNothing) return answer(response);
-    cell.value.clear();
-    append_be(cell.value, static_cast<std::uint64_t>(*sum));
     Bytes out;
-    append_cell(out, cell);
-    response.mutable_result()->set_associated_cell_count(1);
+    for (const FakeCell& cell : *counters) append_cell(out, cell);
+    response.mutable_result()->set_associated_cell_count(static_cast<int>(counters->size()));
     return answer(response, std::move(out));
   }
   if (message.has_condition() && !fits(region->table, message.condition())) {
@@ -255,6 +277,18 @@ FakeAnswer FakeRegionCalls::multi(const FakeRequest& request, const FakeReaction
       if (i == 0 && j == 0 && reaction.what == FakeReaction::kThrowOnAction) {
         std::ignore = changes_of(action.mutation(), cellblock);
         set_exception(*one.mutable_exception(), reaction.exception, reaction.text);
+      } else if (action.mutation().mutate_type() == pb::MutationProto::INCREMENT) {
+        // As HBase does here: without a look at nonces, and not in the cellblock.
+        const auto counters = increment(region->table, action.mutation(), cellblock, 0, 0);
+        HALITE_CHECK(counters.has_value(), "only counters are added to in a Multi");
+        for (const FakeCell& counter : *counters) {
+          pb::Cell& cell = *one.mutable_result()->add_cell();
+          cell.set_row(counter.row);
+          cell.set_family(counter.family);
+          cell.set_qualifier(counter.qualifier);
+          cell.set_timestamp(counter.time);
+          cell.set_value(counter.value);
+        }
       } else if (action.has_get()) {
         const std::uint32_t cells = append_cells(data_, region->table, action.get(), out);
         one.mutable_result()->set_associated_cell_count(static_cast<int>(cells));

@@ -36,6 +36,10 @@ class FakeRegionCalls {
   FakeAnswer compact(const FakeRequest& request);
   std::optional<FakeException> check_region(const FakeRequest& request, BytesView name,
                                             BytesView row, FakeRegion*& region);
+  std::optional<std::vector<FakeCell>> increment(const std::string& table,
+                                                 const storage::hbase::pb::MutationProto& mutation,
+                                                 BytesView& cellblock, std::uint64_t nonce_group,
+                                                 std::uint64_t nonce);
   [[nodiscard]] bool fits(const std::string& table,
                           const storage::hbase::pb::Condition& condition) const;
   // What has no result: puts and deletes.

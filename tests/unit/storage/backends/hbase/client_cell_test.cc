@@ -52,6 +52,63 @@ TEST_F(ClientCellTest, ACounterWhoseSumIsNotSaidIsCountedAgain) {
   EXPECT_EQ(run_task(client().increment("t", kCell, 5)).error().code, Errc::kUnavailable);
 }
 
+Bytes number(std::uint64_t value) {
+  Bytes bytes;
+  append_be(bytes, value);
+  return bytes;
+}
+
+RowAdd row_add(std::int64_t delta, const Bytes& once) {
+  RowAdd add{.row = "r", .deltas = {{"f", "y", -delta}, {"f", "x", delta}}, .once = {}};
+  if (!once.empty()) add.once = {"r", "m", once};
+  return add;
+}
+
+TEST_F(ClientCellTest, CountersOfARowCountOnceWhateverGetsLost) {
+  std::uint64_t sum = 0;
+  for (const char* method : {"Multi", "Mutate"}) {
+    const bool marked = method == std::string("Multi");
+    for (const FakeReaction::What what :
+         {FakeReaction::kAnswer, FakeReaction::kCloseBefore, FakeReaction::kCloseAfter,
+          FakeReaction::kSwallow, FakeReaction::kIgnore}) {
+      const Bytes mark = marked ? "mark" + std::to_string(what) : "";
+      react_once(method, {.what = what});
+      const Result<RowAddResult> added = run_task(client().add("t", row_add(5, mark)));
+      ASSERT_TRUE(added) << added.error().message;
+      EXPECT_EQ(added->outcome, AddOutcome::kAdded) << method << what;
+      sum += 5;
+      const std::string counters = "f:x=" + number(sum) + ",f:y=" + number(0 - sum);
+      EXPECT_TRUE(hbase_.row_text("t", "r").starts_with(counters)) << method << what;
+      if (!marked) continue;
+      // Another call, whose answer gets lost too, is not told that it was applied.
+      react_once(method, {.what = what});
+      EXPECT_EQ(run_task(client().add("t", row_add(5, mark))).value().outcome,
+                AddOutcome::kRepeated);
+      EXPECT_TRUE(hbase_.row_text("t", "r").starts_with(counters)) << method << what;
+    }
+  }
+}
+
+TEST_F(ClientCellTest, AWrappedSumIsUndoneWhateverGetsLost) {
+  ASSERT_TRUE(run_task(client().add("t", row_add(INT64_MAX, ""))));
+  const std::string before = hbase_.row_text("t", "r");
+  for (const Bytes& mark : {Bytes("mark"), Bytes()}) {
+    for (const FakeReaction::What what :
+         {FakeReaction::kAnswer, FakeReaction::kCloseAfter, FakeReaction::kSwallow}) {
+      for (const int at : {1, 2}) {  // the addition, or what undoes it
+        hbase_.script([&, calls = 0](const FakeCall& call) mutable -> FakeReaction {
+          const bool it = call.method == (mark.empty() ? "Mutate" : "Multi");
+          return it && ++calls == at ? FakeReaction{.what = what} : FakeReaction{};
+        });
+        EXPECT_EQ(run_task(client().add("t", row_add(2, mark))).value().outcome,
+                  AddOutcome::kOverflow)
+            << mark << what << at;
+        EXPECT_EQ(hbase_.row_text("t", "r"), before) << mark << what << at;
+      }
+    }
+  }
+}
+
 TEST_F(ClientCellTest, WhatIsAddedToACellIsAddedOnceWhateverGetsLost) {
   std::string all;
   for (const FakeReaction::What what :
