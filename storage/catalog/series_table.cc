@@ -127,27 +127,52 @@ Result<SeriesId> SeriesTable::add_read(const NewSeries& series, std::uint64_t re
   return add_locked(series);
 }
 
-Result<void> SeriesTable::restore(std::vector<Restored> series) {
+Result<const TagSet*> SeriesTable::add_tag_set(const NewSeries& series) {
   const std::shared_lock shape(shape_mutex_);
-  boost::unordered_flat_map<std::uint64_t, std::vector<const Restored*>> by_metric;
-  for (Restored& one : series) {
+  TRY(const TagIndex::Added added, add_tags(series));
+  return added.set;
+}
+
+// Takes the ids and the memory of series to restore.
+Result<void> SeriesTable::reserve(std::span<const Restored> series) {
+  const std::lock_guard grow(grow_mutex_);
+  TRY_VOID(check_room(series.size(), series.size() * kOwnBytes));
+  SeriesId end = made_;
+  for (const Restored& one : series) {
     if (one.id >= limits_.series) return full();
-    by_metric[one.series.metric_uid].push_back(&one);
-    if (one.tags != nullptr) continue;
-    TRY(const TagIndex::Added added, add_tags(one.series));
-    one.tags = added.set;
+    make_page(one.id);
+    restored_.add(one.id);
+    end = std::max(end, one.id + 1);
+  }
+  made_ = end;
+  bytes_ += series.size() * kOwnBytes;
+  size_ += static_cast<SeriesId>(series.size());
+  return {};
+}
+
+// Most of the work needs no lock, so that several threads restore the series of one metric.
+Result<void> SeriesTable::restore(std::span<const Restored> series) {
+  const std::shared_lock shape(shape_mutex_);
+  TRY_VOID(reserve(series));
+  struct OfMetric {
+    Metric* metric = nullptr;
+    std::vector<const Restored*> series;
+  };
+  boost::unordered_flat_map<std::uint64_t, OfMetric> by_metric;
+  for (const Restored& one : series) {
+    OfMetric& of_metric = by_metric[one.metric_uid];
+    if (of_metric.metric == nullptr) {
+      of_metric.metric = &metric_of(one.metric_uid, one.metric, one.tsuid);
+    }
+    of_metric.series.push_back(&one);
+    put(*of_metric.metric, *one.tags, one.shard, one.id);
   }
   for (const auto& [uid, of_metric] : by_metric) {
-    Metric& metric = metric_of(of_metric.front()->series);
-    const std::lock_guard lock(metric.mutex);
-    const std::lock_guard grow(grow_mutex_);
-    TRY_VOID(check_room(of_metric.size(), of_metric.size() * kOwnBytes));
-    for (const Restored* const one : of_metric) {
-      if (metric.positions.contains(one->tags->id())) {
+    const std::lock_guard lock(of_metric.metric->mutex);
+    for (const Restored* const one : of_metric.series) {
+      if (!show(*of_metric.metric, *one->tags, one->id)) {
         return fail(Errc::kConflict, fmt::format("the series {} is there already", one->id));
       }
-      put(metric, *one->tags, one->series.shard, one->id);
-      restored_.add(one->id);
     }
   }
   return {};
@@ -182,7 +207,7 @@ Result<TagIndex::Added> SeriesTable::add_tags(const NewSeries& series) {
 }
 
 Result<SeriesId> SeriesTable::add_locked(const NewSeries& series) {
-  Metric& metric = metric_of(series);
+  Metric& metric = metric_of(series.metric_uid, series.metric, series.tsuid);
   TRY(const TagIndex::Added added, add_tags(series));
   const TagSet& tags = *added.set;
   if (!added.made) {
@@ -219,27 +244,36 @@ Result<SeriesId> SeriesTable::append(Metric& metric, const TagSet& tags, std::ui
   TRY_VOID(check_room(1, kOwnBytes));
   const SeriesId id = free_id();
   if (id >= limits_.series) return full();
+  make_page(id);
   put(metric, tags, shard, id);
+  bytes_ += kOwnBytes;
+  if (id >= made_) made_.store(id + 1);
+  size_.fetch_add(1);
+  show(metric, tags, id);
   return id;
 }
 
-void SeriesTable::put(Metric& metric, const TagSet& tags, std::uint32_t shard, SeriesId id) {
+void SeriesTable::make_page(SeriesId id) {
   std::atomic<SeriesPage*>& page = pages_[id / kPageSeries];
-  if (page.load() == nullptr) {
-    page.store(std::make_unique<SeriesPage>().release(), std::memory_order_release);
-  }
-  Series& series = page.load()->give(id);
+  if (page.load() != nullptr) return;
+  page.store(std::make_unique<SeriesPage>().release(), std::memory_order_release);
+}
+
+void SeriesTable::put(Metric& metric, const TagSet& tags, std::uint32_t shard, SeriesId id) {
+  Series& series = pages_[id / kPageSeries].load()->give(id);
   series.id = id;
   series.shard = shard;
   series.metric = MetricName(metric.shared);
   series.tags = SeriesTags(tags);
   series.tsuid = Tsuid(metric.shared, tags);
   TagIndex::count_series(tags);
-  bytes_ += kOwnBytes;
-  if (id >= made_) made_.store(id + 1);
-  size_.fetch_add(1);
-  metric.positions.emplace(tags.id(), static_cast<std::uint32_t>(metric.members.size()));
+}
+
+bool SeriesTable::show(Metric& metric, const TagSet& tags, SeriesId id) {
+  const auto position = static_cast<std::uint32_t>(metric.members.size());
+  if (!metric.positions.try_emplace(tags.id(), position).second) return false;
   metric.members.push_back({.id = id, .tags = tags.id()});
+  return true;
 }
 
 void SeriesTable::mark_candidates(std::span<const SeriesId> series) {
@@ -325,19 +359,20 @@ void SeriesTable::reclaim(const Removed& removed) {
   unused_ids_.insert(unused_ids_.end(), removed.series.begin(), removed.series.end());
 }
 
-SeriesTable::Metric& SeriesTable::metric_of(const NewSeries& series) {
+SeriesTable::Metric& SeriesTable::metric_of(std::uint64_t uid, std::string_view name,
+                                            BytesView tsuid) {
   {
     const std::shared_lock lock(metrics_mutex_);
-    const auto found = metrics_.find(series.metric_uid);
+    const auto found = metrics_.find(uid);
     if (found != metrics_.end()) return *found->second;
   }
   const std::lock_guard lock(metrics_mutex_);
-  std::shared_ptr<Metric>& metric = metrics_[series.metric_uid];
+  std::shared_ptr<Metric>& metric = metrics_[uid];
   if (metric == nullptr) {
     metric = std::make_shared<Metric>();
-    metric->shared.uid = series.tsuid.substr(0, widths_.metric);
-    const auto renamed = renamed_.find(series.metric_uid);  // the caller may not know it yet
-    metric->first_name = renamed == renamed_.end() ? series.metric : renamed->second;
+    metric->shared.uid = tsuid.substr(0, widths_.metric);
+    const auto renamed = renamed_.find(uid);  // the caller may not know it yet
+    metric->first_name = renamed == renamed_.end() ? name : renamed->second;
     metric->shared.name.store(&metric->first_name, std::memory_order_release);
   }
   return *metric;

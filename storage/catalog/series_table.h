@@ -87,15 +87,20 @@ class SeriesTable {
   // add() for a series that was read when removals() had this value: kConflict if removals() has
   // changed, because the series may have been removed.
   Result<SeriesId> add_read(const NewSeries& series, std::uint64_t removals);
-  // A series of an earlier process. `tags`: its set if the table has it; otherwise series.tags.
+  // A series of an earlier process. Its metric's name must outlive the table.
   struct Restored {
     SeriesId id = 0;
-    const TagSet* tags = nullptr;
-    NewSeries series;
+    std::uint32_t shard = 0;
+    std::uint64_t metric_uid = 0;
+    std::string_view metric;
+    BytesView tsuid;
+    const TagSet* tags = nullptr;  // from find_tags() or add_tag_set()
   };
+  // The tag set of a series that will be restored.
+  Result<const TagSet*> add_tag_set(const NewSeries& series);
   // Adds series under the ids that they had. Other series may be added when end_restore() was
-  // called. kConflict if a series is there already.
-  Result<void> restore(std::vector<Restored> series);
+  // called. kConflict if a series is there already; then some may have been added.
+  Result<void> restore(std::span<const Restored> series);
   // The ids between those of restore() are assigned to new series.
   void end_restore();
 
@@ -191,15 +196,19 @@ class SeriesTable {
   };
 
   [[nodiscard]] const Metric* find_metric(std::uint64_t uid) const;
-  Metric& metric_of(const NewSeries& series);
+  Metric& metric_of(std::uint64_t uid, std::string_view name, BytesView tsuid);
   static std::optional<Member> find_in(const Metric& metric, TagSetId tags);
   Result<SeriesId> add_locked(const NewSeries& series);
   [[nodiscard]] Result<TagIndex::Added> add_tags(const NewSeries& series);
   [[nodiscard]] std::unexpected<Error> full() const;  // the limit of series is reached
   [[nodiscard]] SeriesId free_id();                   // needs grow_mutex_
   Result<SeriesId> append(Metric& metric, const TagSet& tags, std::uint32_t shard);
-  // Needs grow_mutex_ and the metric's mutex.
+  void make_page(SeriesId id);  // unless it exists; needs grow_mutex_
+  Result<void> reserve(std::span<const Restored> series);
+  // Fills the place of the id.
   void put(Metric& metric, const TagSet& tags, std::uint32_t shard, SeriesId id);
+  // Lets lookups find the series. Needs the metric's mutex. False if it is there already.
+  static bool show(Metric& metric, const TagSet& tags, SeriesId id);
   void unmark_if_candidate(SeriesId id);
   void remove_locked(SeriesId id, Removed& removed);
 

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include <boost/unordered/unordered_flat_set.hpp>
+#include <xxhash.h>
 
 #include "common/threads/thread_name.h"
 
@@ -29,7 +30,8 @@ std::unexpected<Error> damaged(const char* what) {
 // The series of one shard by their positions in the head.
 class LogReplay::Shard {
  public:
-  Shard() = default;
+  // has_index: find() works. It takes much of the time of a replay.
+  explicit Shard(bool has_index) : has_index_(has_index) {}
   Shard(const Shard&) = delete;
   Shard& operator=(const Shard&) = delete;
 
@@ -38,7 +40,7 @@ class LogReplay::Shard {
     return BytesView(tsuids_).substr(begin, ends_[position] - begin);
   }
 
-  // The position of a series that has been added.
+  // The position of a series that has been added. Needs the index.
   [[nodiscard]] std::optional<std::uint32_t> find(BytesView tsuid) const {
     const auto found = by_tsuid_.find(tsuid);
     return found == by_tsuid_.end() ? std::nullopt : std::optional(*found);
@@ -48,27 +50,45 @@ class LogReplay::Shard {
   void add(BytesView tsuid) {
     tsuids_.append(tsuid);
     ends_.push_back(tsuids_.size());
-    by_tsuid_.insert(static_cast<std::uint32_t>(ends_.size() - 1));
+    if (has_index_) by_tsuid_.insert(static_cast<std::uint32_t>(ends_.size() - 1));
+  }
+
+  // Whether no tsuid was added twice. Much faster than an index that grows with each series.
+  [[nodiscard]] bool is_unique() const {
+    Set seen(0, Hash{this}, Equal{this});
+    seen.reserve(ends_.size());
+    for (std::size_t position = 0; position < ends_.size(); ++position) {
+      if (!seen.insert(static_cast<std::uint32_t>(position)).second) return false;
+    }
+    return true;
   }
 
  private:
   struct Hash {
     using is_transparent = void;
+    using is_avalanching = void;
     const Shard* shard;
-    std::size_t operator()(BytesView tsuid) const { return std::hash<BytesView>()(tsuid); }
+    std::size_t operator()(BytesView tsuid) const {
+      return XXH3_64bits(tsuid.data(), tsuid.size());
+    }
     std::size_t operator()(std::uint32_t position) const { return (*this)(shard->tsuid(position)); }
   };
   struct Equal {
     using is_transparent = void;
     const Shard* shard;
-    bool operator()(std::uint32_t a, std::uint32_t b) const { return a == b; }
+    bool operator()(std::uint32_t a, std::uint32_t b) const {
+      return shard->tsuid(a) == shard->tsuid(b);
+    }
     bool operator()(BytesView a, std::uint32_t b) const { return a == shard->tsuid(b); }
     bool operator()(std::uint32_t a, BytesView b) const { return shard->tsuid(a) == b; }
   };
 
+  using Set = boost::unordered_flat_set<std::uint32_t, Hash, Equal>;  // of positions
+
+  const bool has_index_;
   Bytes tsuids_;
   std::vector<std::size_t> ends_;  // in tsuids_
-  boost::unordered_flat_set<std::uint32_t, Hash, Equal> by_tsuid_{0, Hash{this}, Equal{this}};
+  Set by_tsuid_{0, Hash{this}, Equal{this}};
 };
 
 // Visits the names at the beginning of a record.
@@ -115,9 +135,20 @@ class LogReplay::Worker final : public log_records::SectionVisitor {
     return {};
   }
 
+  // Lets the thread check its shards after the records that wait.
+  void begin_check() {
+    {
+      const std::lock_guard lock(mutex_);
+      check_is_due_ = true;
+    }
+    changed_.notify_all();
+  }
+
   Result<void> wait() {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return (waiting_.empty() && !is_reading_) || !first_error_; });
+    changed_.wait(lock, [this] {
+      return (waiting_.empty() && !is_reading_ && !check_is_due_) || !first_error_;
+    });
     return first_error_;
   }
 
@@ -132,20 +163,23 @@ class LogReplay::Worker final : public log_records::SectionVisitor {
     HeadShard& shard = head.shard(series.shard);
     Shard& known = *replay_.shards_[series.shard];
     const std::optional<std::uint32_t> defined = head.position_of(series.id);
-    std::optional<std::uint32_t> position = known.find(series.tsuid);
-    const bool same = position && defined == position && shard.at(*position).id == series.id;
-    if (!same && (defined || position)) TRY_VOID(not_consistent());
+    if (defined && *defined < shard.series_count() && shard.at(*defined).id == series.id &&
+        known.tsuid(*defined) == series.tsuid) {
+      return {};
+    }
+    std::optional<std::uint32_t> position;
+    // Otherwise check_shards() finds a series with two ids.
+    if (reads_in_order()) position = known.find(series.tsuid);
+    if (defined || position) TRY_VOID(not_consistent());
     if (!position) {
       const std::size_t bytes_before = shard.bytes();
       position = shard.add_series(series.id);
       known.add(series.tsuid);
-      head.account(static_cast<std::int64_t>(shard.bytes() - bytes_before), 0, 1);
+      bytes_ += shard.bytes() - bytes_before;
+      ++series_;
     }
     head.set_position(series.id, *position);
-    SeriesId greatest = replay_.greatest_id_;
-    while (series.id > greatest &&
-           !replay_.greatest_id_.compare_exchange_weak(greatest, series.id)) {
-    }
+    greatest_id_ = std::max(greatest_id_, series.id);
     return {};
   }
 
@@ -185,24 +219,36 @@ class LogReplay::Worker final : public log_records::SectionVisitor {
 
   // One thread reads the records in their order, so that the last definition of an id counts. Of
   // several threads each would need its own.
+  [[nodiscard]] bool reads_in_order() const { return workers_ == 1; }
+
   [[nodiscard]] Result<void> not_consistent() const {
     replay_.inconsistent_ = true;
-    return workers_ == 1 ? Result<void>() : damaged("an id of two series");
+    return reads_in_order() ? Result<void>() : damaged("an id of two series");
+  }
+
+  [[nodiscard]] Result<void> check_shards() const {
+    if (reads_in_order()) return {};  // each record was checked
+    for (std::size_t shard = number_; shard < replay_.shards_.size(); shard += workers_) {
+      if (!replay_.shards_[shard]->is_unique()) return damaged("a series with two ids");
+    }
+    return {};
   }
 
   void run() {
     name_this_thread("replay");
     std::unique_lock lock(mutex_);
     for (;;) {
-      changed_.wait(lock, [this] { return stopping_ || !waiting_.empty(); });
+      changed_.wait(lock, [this] { return stopping_ || !waiting_.empty() || check_is_due_; });
       if (stopping_) return;
       std::deque<Bytes> records;
       records.swap(waiting_);
       waiting_bytes_ = 0;
+      const bool check = std::exchange(check_is_due_, false);
       is_reading_ = true;
       lock.unlock();
       changed_.notify_all();
-      const Result<void> outcome = read(records);
+      Result<void> outcome = read(records);
+      if (outcome && check) outcome = check_shards();
       lock.lock();
       is_reading_ = false;
       if (!outcome && first_error_) first_error_ = outcome;
@@ -211,20 +257,38 @@ class LogReplay::Worker final : public log_records::SectionVisitor {
   }
 
   Result<void> read(const std::deque<Bytes>& records) {
-    for (const Bytes& record : records) TRY_VOID(reader_.read(record, *this));
+    for (const Bytes& record : records) {
+      TRY_VOID(reader_.read(record, *this));
+      note_series();
+    }
     return {};
+  }
+
+  // Once for each record: all threads change these.
+  void note_series() {
+    if (series_ == 0) return;
+    replay_.head_->account(static_cast<std::int64_t>(std::exchange(bytes_, 0)), 0,
+                           std::exchange(series_, 0));
+    SeriesId greatest = replay_.greatest_id_;
+    while (greatest_id_ > greatest &&
+           !replay_.greatest_id_.compare_exchange_weak(greatest, greatest_id_)) {
+    }
   }
 
   LogReplay& replay_;
   const std::size_t number_;
   const std::size_t workers_;
   log_records::SectionReader reader_;
+  std::size_t bytes_ = 0;     // of the series since note_series()
+  std::uint64_t series_ = 0;  // their number
+  SeriesId greatest_id_ = 0;
 
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Bytes> waiting_;      // guarded by mutex_
   std::size_t waiting_bytes_ = 0;  // guarded by mutex_
   bool is_reading_ = false;        // guarded by mutex_
+  bool check_is_due_ = false;      // guarded by mutex_
   bool stopping_ = false;          // guarded by mutex_
   Result<void> first_error_;       // guarded by mutex_
   std::thread thread_;             // last: it uses the members above
@@ -232,8 +296,10 @@ class LogReplay::Worker final : public log_records::SectionVisitor {
 
 LogReplay::LogReplay(std::uint64_t head_number, std::uint32_t shards, unsigned threads)
     : head_(std::make_shared<Head>(head_number, shards, UINT32_MAX)) {
-  for (std::uint32_t i = 0; i < shards; ++i) shards_.push_back(std::make_unique<Shard>());
   const std::size_t workers = std::clamp<std::size_t>(threads, 1, shards);
+  for (std::uint32_t i = 0; i < shards; ++i) {
+    shards_.push_back(std::make_unique<Shard>(workers == 1));
+  }
   for (std::size_t i = 0; i < workers; ++i) {
     workers_.push_back(std::make_unique<Worker>(*this, i, workers));
   }
@@ -261,6 +327,7 @@ std::vector<LoggedName> LogReplay::take_names() {
 }
 
 Result<void> LogReplay::wait() {
+  for (const auto& worker : workers_) worker->begin_check();
   for (const auto& worker : workers_) TRY_VOID(worker->wait());
   return {};
 }

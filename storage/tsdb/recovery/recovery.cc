@@ -6,6 +6,8 @@
 #include <utility>
 
 #include <boost/asio/post.hpp>
+#include <boost/unordered/unordered_flat_set.hpp>
+#include <xxhash.h>
 
 #include "common/log.h"
 #include "common/threads/run_here.h"
@@ -24,14 +26,37 @@ LogOptions log_options(const EngineOptions& options, Sequence flushed) {
   return log;
 }
 
-// The series at some positions of a shard, with their ids in the head.
-std::vector<LoggedSeries> logged_series(const LogReplay& replay, std::uint32_t shard,
-                                        std::uint32_t begin, std::uint32_t end) {
+// Where a series is in the head.
+struct Place {
+  std::uint32_t shard = UINT32_MAX;  // UINT32_MAX: no series
+  std::uint32_t position = 0;
+};
+
+// The series of the head, in groups of kSeriesBatch ids.
+std::vector<std::vector<Place>> group_by_ids(Head& head, SeriesId greatest) {
+  std::vector<std::vector<Place>> groups(greatest / kSeriesBatch + 1);
+  for (std::uint32_t shard = 0; shard < head.shard_count(); ++shard) {
+    for (std::uint32_t i = 0; i < head.shard(shard).series_count(); ++i) {
+      groups[head.shard(shard).at(i).id / kSeriesBatch].push_back({.shard = shard, .position = i});
+    }
+  }
+  return groups;
+}
+
+// The series of such a group in the order of their ids. So those of one host, which were new at the
+// same time, follow each other, and have their tags in common.
+std::vector<LoggedSeries> logged_series(const LogReplay& replay, const std::vector<Place>& group) {
+  std::vector<Place> by_id(kSeriesBatch);
+  for (const Place& place : group) {
+    by_id[replay.head()->shard(place.shard).at(place.position).id % kSeriesBatch] = place;
+  }
   std::vector<LoggedSeries> series;
-  series.reserve(end - begin);
-  for (std::uint32_t position = begin; position < end; ++position) {
-    series.push_back({.id = replay.head()->shard(shard).at(position).id,
-                      .tsuid = Bytes(replay.tsuid(shard, position))});
+  series.reserve(group.size());
+  for (const Place& place : by_id) {
+    if (place.shard == UINT32_MAX) continue;
+    series.push_back({.id = replay.head()->shard(place.shard).at(place.position).id,
+                      .shard = place.shard,
+                      .tsuid = replay.tsuid(place.shard, place.position)});
   }
   return series;
 }
@@ -106,13 +131,13 @@ bool Recovery::may_restore(const ReplayReport& report) const {
 bool Recovery::series_fit() const {
   if (replay_->greatest_id() >= series_limits_.series) return false;
   const UidWidths widths = dependencies_.retention.base().widths();
-  boost::unordered_flat_set<std::size_t> tag_sets;  // hashes: a collision only underestimates
+  boost::unordered_flat_set<std::uint64_t> tag_sets;  // hashes: a collision only underestimates
   std::size_t bytes = 0;
   for (std::uint32_t shard = 0; shard < replay_->head()->shard_count(); ++shard) {
     for (std::uint32_t i = 0; i < replay_->head()->shard(shard).series_count(); ++i) {
       const BytesView tsuid = replay_->tsuid(shard, i);
       const BytesView tags = tsuid.substr(std::min<std::size_t>(widths.metric, tsuid.size()));
-      const bool is_new = tag_sets.insert(std::hash<BytesView>()(tags)).second;
+      const bool is_new = tag_sets.insert(XXH3_64bits(tags.data(), tags.size())).second;
       bytes +=
           series_bytes(tags.size() / (widths.tag_key + widths.tag_value), tsuid.size(), is_new);
     }
@@ -174,17 +199,15 @@ Result<std::shared_ptr<Head>> Recovery::restore_head(SeriesRegistry& registry,
   TRY_VOID(take_names());
   registry.uids().restore(names_);
   const std::shared_ptr<Head> head = replay_->head();
+  const auto groups = group_by_ids(*head, replay_->greatest_id());
   std::vector<std::future<Result<void>>> running;
-  for (std::uint32_t shard = 0; shard < head->shard_count(); ++shard) {
-    const std::uint32_t count = head->shard(shard).series_count();
-    for (std::uint32_t begin = 0; begin < count; begin += kSeriesBatch) {
-      std::packaged_task<Result<void>()> restore([this, &registry, shard, begin, count] {
-        return run_here(registry.restore(
-            logged_series(*replay_, shard, begin, std::min(begin + kSeriesBatch, count))));
-      });
-      running.push_back(restore.get_future());
-      boost::asio::post(pool, std::move(restore));
-    }
+  for (const std::vector<Place>& group : groups) {
+    if (group.empty()) continue;
+    std::packaged_task<Result<void>()> restore([this, &registry, &group] {
+      return run_here(registry.restore(logged_series(*replay_, group)));
+    });
+    running.push_back(restore.get_future());
+    boost::asio::post(pool, std::move(restore));
   }
   Result<void> outcome;
   for (std::future<Result<void>>& one : running) {

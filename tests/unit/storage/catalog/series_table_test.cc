@@ -30,6 +30,20 @@ std::unique_ptr<SeriesTable> make_table(SeriesId series_max) {
   return std::make_unique<SeriesTable>(SeriesLimits{.series = series_max}, kWideValueWidths);
 }
 
+Result<void> restore(SeriesTable& table, SeriesId id, const NewSeries& series) {
+  const TagSet* tags = table.find_tags(series.tsuid);
+  if (tags == nullptr) {
+    TRY(tags, table.add_tag_set(series));
+  }
+  const SeriesTable::Restored restored = {.id = id,
+                                          .shard = series.shard,
+                                          .metric_uid = series.metric_uid,
+                                          .metric = series.metric,
+                                          .tsuid = series.tsuid,
+                                          .tags = tags};
+  return table.restore({&restored, 1});
+}
+
 TEST(SeriesTable, GivesDenseIds) {
   const std::unique_ptr<SeriesTable> held = make_table(10);
   SeriesTable& table = *held;
@@ -50,10 +64,9 @@ TEST(SeriesTable, RestoredSeriesKeepTheirIdsAndNewOnesGetTheOthers) {
   const std::unique_ptr<SeriesTable> held = make_table(6);
   SeriesTable& table = *held;
   NewSeries other_metric = series("n", 2, 1, "a");
-  ASSERT_TRUE(table.restore({{.id = 4, .series = series("m", 1, 1, "a")}}));
+  ASSERT_TRUE(restore(table, 4, series("m", 1, 1, "a")));
   other_metric.tags.clear();  // the table has them
-  ASSERT_TRUE(table.restore(
-      {{.id = 1, .tags = table.find_tags(other_metric.tsuid), .series = other_metric}}));
+  ASSERT_TRUE(restore(table, 1, other_metric));
   table.end_restore();
   EXPECT_EQ(table.size(), 2U);
   EXPECT_EQ(table.at(4).metric, "m");
@@ -73,11 +86,9 @@ TEST(SeriesTable, RestoredSeriesKeepTheirIdsAndNewOnesGetTheOthers) {
 TEST(SeriesTable, RestoreRefusesWhatIsThereOrTooMuch) {
   const std::unique_ptr<SeriesTable> held = make_table(2);
   SeriesTable& table = *held;
-  ASSERT_TRUE(table.restore({{.id = 0, .series = series("m", 1, 1, "a")}}));
-  EXPECT_EQ(table.restore({{.id = 1, .series = series("m", 1, 1, "a")}}).error().code,
-            Errc::kConflict);
-  EXPECT_EQ(table.restore({{.id = 2, .series = series("m", 1, 2, "b")}}).error().code,
-            Errc::kTooLarge);
+  ASSERT_TRUE(restore(table, 0, series("m", 1, 1, "a")));
+  EXPECT_EQ(restore(table, 1, series("m", 1, 1, "a")).error().code, Errc::kConflict);
+  EXPECT_EQ(restore(table, 2, series("m", 1, 2, "b")).error().code, Errc::kTooLarge);
 }
 
 TEST(SeriesTable, SharesTheTagsOfMetrics) {
