@@ -1,17 +1,21 @@
 // Sends points by telnet as fast as a server takes them: what scripts load servers with, since a
 // million series are too many for Python.
 //
-//   point_load PORT SERIES BEGIN STEPS STEP CONNECTIONS [POINTS_A_SECOND [FIRST_HOST]]
+//   point_load PORT SERIES BEGIN STEPS STEP CONNECTIONS [POINTS_A_SECOND [FIRST_HOST [WORD...]]]
 //
 // Series i is metric i % 10 of host FIRST_HOST + i / 10, as in TSBS's cpu-only case; each gets a
 // point a step, at BEGIN (seconds), BEGIN + STEP... STEP is in seconds, or in milliseconds as
 // "20ms". A connection has every CONNECTIONS-th host. Its last line is taken when the server has
-// closed: then points sent are points taken in.
+// closed: then points sent are points taken in. Words change this:
+//   series  all steps of a series, then the next series; otherwise a step of all, then the next
+//   random  values are random numbers of two digits; otherwise they repeat after 100 steps
+//   sync    points sent are durable, too, which Halite alone can say
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -42,6 +46,9 @@ struct Load {
   std::uint64_t connections = 1;
   std::uint64_t rate = 0;  // points a second, all connections; 0 = as fast as can be
   std::uint64_t first_host = 0;
+  bool series_after_series = false;
+  bool sync = false;
+  bool random = false;
 };
 
 std::string tags_of(std::uint64_t host) {
@@ -57,6 +64,14 @@ std::uint64_t value_of(std::uint64_t series, std::int64_t step) {
   return (series * 37 + static_cast<std::uint64_t>(step) * (1 + series % 7)) % 100;
 }
 
+// By splitmix64.
+std::uint64_t random_value_of(std::uint64_t series, std::int64_t step) {
+  std::uint64_t mixed = series * 0x9E3779B97F4A7C15 + static_cast<std::uint64_t>(step);
+  mixed = (mixed ^ (mixed >> 30)) * 0xBF58476D1CE4E5B9;
+  mixed = (mixed ^ (mixed >> 27)) * 0x94D049BB133111EB;
+  return (mixed ^ (mixed >> 31)) % 100;
+}
+
 bool send_all(int to, std::string_view text) {
   while (!text.empty()) {
     const ssize_t sent = ::send(to, text.data(), text.size(), MSG_NOSIGNAL);
@@ -64,6 +79,15 @@ bool send_all(int to, std::string_view text) {
     text.remove_prefix(static_cast<std::size_t>(sent));
   }
   return true;
+}
+
+// Whether the server says that all is durable, and nothing else.
+bool is_synced(int socket) {
+  constexpr std::string_view kSynced = "synced\n";
+  if (!send_all(socket, "sync\n")) return false;
+  char said[kSynced.size()];
+  const ssize_t count = ::recv(socket, said, sizeof said, MSG_WAITALL);
+  return count > 0 && std::string_view(said, static_cast<std::size_t>(count)) == kSynced;
 }
 
 // Whether the server closed without a word.
@@ -86,6 +110,89 @@ void keep_rate(const Load& load, std::uint64_t sent, std::chrono::steady_clock::
                                     std::chrono::duration<double>(due_s)));
 }
 
+// One connection and the lines that wait for it.
+class Sender {
+ public:
+  Sender(const Load& load, int to) : load_(load), to_(to) {}
+
+  void put(std::uint64_t series, std::int64_t step, std::string_view time, std::string_view tags) {
+    text_ += "put ";
+    text_ += kMetrics[series % kMetricCount];
+    text_ += time;
+    step += load_.begin / load_.step;
+    text_ += fmt::format_int(load_.random ? random_value_of(series, step) : value_of(series, step))
+                 .c_str();
+    text_ += ' ';
+    text_ += tags;
+    ++sent_;
+  }
+
+  // Sends the lines if they are many.
+  bool send_some() {
+    if (text_.size() < kSendBytes) return true;
+    if (!send_all(to_, text_)) return false;
+    text_.clear();
+    keep_rate(load_, sent_, since_);
+    return true;
+  }
+
+  bool finish() { return send_all(to_, text_) && (!load_.sync || is_synced(to_)) && end_well(to_); }
+  [[nodiscard]] std::uint64_t sent() const { return sent_; }
+
+ private:
+  const Load& load_;
+  const int to_;
+  const std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
+  std::string text_;
+  std::uint64_t sent_ = 0;
+};
+
+// Calls visit(series, tags) for each series of a host until one returns false.
+template <typename Visit>
+bool each_series(const Load& load, std::uint64_t host, const std::string& tags, Visit visit) {
+  for (std::size_t metric = 0; metric < kMetricCount; ++metric) {
+    const std::uint64_t series = host * kMetricCount + metric;
+    if (series >= load.series) break;
+    if (!visit(series, tags)) return false;
+  }
+  return true;
+}
+
+bool send_points(const Load& load, const std::vector<std::uint64_t>& hosts, Sender& sender) {
+  std::vector<std::string> tags;
+  for (const std::uint64_t host : hosts) tags.push_back(tags_of(load.first_host + host));
+  const auto time_of = [&](std::int64_t step) {
+    return fmt::format(" {} ", load.begin + step * load.step);
+  };
+  if (load.series_after_series) {
+    std::vector<std::string> times;
+    for (std::int64_t step = 0; step < load.steps; ++step) times.push_back(time_of(step));
+    const auto all_steps = [&](std::uint64_t series, const std::string& its_tags) {
+      for (std::int64_t step = 0; step < load.steps; ++step) {
+        sender.put(series, step, times[static_cast<std::size_t>(step)], its_tags);
+        if (!sender.send_some()) return false;
+      }
+      return true;
+    };
+    for (std::size_t i = 0; i < hosts.size(); ++i) {
+      if (!each_series(load, hosts[i], tags[i], all_steps)) return false;
+    }
+    return true;
+  }
+  for (std::int64_t step = 0; step < load.steps; ++step) {
+    const std::string time = time_of(step);
+    const auto one_step = [&](std::uint64_t series, const std::string& its_tags) {
+      sender.put(series, step, time, its_tags);
+      return true;
+    };
+    for (std::size_t i = 0; i < hosts.size(); ++i) {
+      each_series(load, hosts[i], tags[i], one_step);
+      if (!sender.send_some()) return false;
+    }
+  }
+  return true;
+}
+
 // Points sent; 0: it failed.
 std::uint64_t run(const Load& load, std::uint64_t connection) {
   const int to = ::socket(AF_INET, SOCK_STREAM, 0);
@@ -95,38 +202,14 @@ std::uint64_t run(const Load& load, std::uint64_t connection) {
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   if (::connect(to, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) return 0;
   std::vector<std::uint64_t> hosts;
-  std::vector<std::string> tags;
   for (std::uint64_t host = connection; host * kMetricCount < load.series;
        host += load.connections) {
     hosts.push_back(host);
-    tags.push_back(tags_of(load.first_host + host));
   }
-  std::string text;
-  std::uint64_t sent = 0;
-  const auto since = std::chrono::steady_clock::now();
-  for (std::int64_t step = 0; step < load.steps; ++step) {
-    const std::string time = fmt::format(" {} ", load.begin + step * load.step);
-    for (std::size_t i = 0; i < hosts.size(); ++i) {
-      for (std::size_t metric = 0; metric < kMetricCount; ++metric) {
-        const std::uint64_t series = hosts[i] * kMetricCount + metric;
-        if (series >= load.series) break;
-        text += "put ";
-        text += kMetrics[metric];
-        text += time;
-        text += fmt::format_int(value_of(series, (load.begin / load.step) + step)).c_str();
-        text += ' ';
-        text += tags[i];
-        ++sent;
-      }
-      if (text.size() < kSendBytes) continue;
-      if (!send_all(to, text)) return 0;
-      text.clear();
-      keep_rate(load, sent, since);
-    }
-  }
-  const bool good = send_all(to, text) && end_well(to);
+  Sender sender(load, to);
+  const bool good = send_points(load, hosts, sender) && sender.finish();
   ::close(to);
-  return good ? sent : 0;
+  return good ? sender.sent() : 0;
 }
 
 }  // namespace
@@ -135,11 +218,15 @@ int main(int argc, char** argv) {
   if (argc < 7) {
     fmt::print(stderr,
                "point_load PORT SERIES BEGIN STEPS STEP CONNECTIONS [POINTS_A_SECOND "
-               "[FIRST_HOST]]\n");
+               "[FIRST_HOST [series|random|sync...]]]\n");
     return 2;
   }
   const auto number = [&](int i) { return std::strtoull(argv[i], nullptr, 10); };
   const bool in_ms = std::string_view(argv[5]).ends_with("ms");
+  const auto has_word = [&](std::string_view word) {
+    return std::any_of(argv + std::min(argc, 9), argv + argc,
+                       [&](const char* one) { return one == word; });
+  };
   const Load load{.port = static_cast<std::uint16_t>(number(1)),
                   .series = number(2),
                   .begin = static_cast<std::int64_t>(number(3)) * (in_ms ? 1000 : 1),
@@ -147,7 +234,10 @@ int main(int argc, char** argv) {
                   .step = static_cast<std::int64_t>(number(5)),
                   .connections = number(6),
                   .rate = argc > 7 ? number(7) : 0,
-                  .first_host = argc > 8 ? number(8) : 0};
+                  .first_host = argc > 8 ? number(8) : 0,
+                  .series_after_series = has_word("series"),
+                  .sync = has_word("sync"),
+                  .random = has_word("random")};
   std::atomic<std::uint64_t> sent = 0;
   std::atomic<bool> good = true;
   std::vector<std::jthread> threads;
