@@ -126,14 +126,15 @@ SeriesTable& table() {
 }
 
 // The series of table() as a point store shows them.
-class TableNames : public storage::BlockSource {
+class TableNames : public storage::PointSink {
  public:
   [[nodiscard]] const storage::Series& series(SeriesId id) const override { return table().at(id); }
-  [[nodiscard]] std::uint32_t shard_count() const override { return 1; }
-  [[nodiscard]] std::unique_ptr<storage::BlockScan> scan(
-      std::shared_ptr<const storage::Selection> /*selection*/, TimeRange /*range*/,
-      std::uint32_t /*shard*/) override {
-    return nullptr;
+  Task<storage::InternedSeries> intern(std::vector<SeriesName> /*names*/,
+                                       storage::CreateNames /*create*/) override {
+    co_return storage::InternedSeries();
+  }
+  Task<storage::Accepted> append(storage::PointBatch /*batch*/) override {
+    co_return storage::Accepted();
   }
 };
 

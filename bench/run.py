@@ -9,6 +9,7 @@ import platform
 import subprocess
 
 import churn_bench
+import counters_bench
 import dashboard_bench
 import growth_bench
 import history_bench
@@ -57,7 +58,7 @@ def print_table(title, benchmarks):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--build", type=pathlib.Path, required=True)
-    parser.add_argument("--only", choices=("programs", "server", "scale", "growth", "churn", "history", "dashboard", "page", "soak"))
+    parser.add_argument("--only", choices=("programs", "server", "scale", "growth", "churn", "counters", "history", "dashboard", "page", "soak"))
     parser.add_argument("--stages", action="store_true",
                         help="only what a point costs on its way in, stage by stage")
     parser.add_argument("--part", action="append", choices=(*scale_bench.PARTS, "curves"),
@@ -84,6 +85,8 @@ def main():
     if options.only == "growth":  # by name alone: it takes up to an hour
         growth_bench.run(build, options.quick, options.victoria_metrics,
                          None if options.quick else ROOT / "docs/images")
+    if options.only == "counters":
+        counters_bench.run(build, options.quick)
     if options.only == "churn":  # by name alone: it takes half an hour
         churn_bench.run(build, options.quick, options.victoria_metrics)
     if options.only == "history":  # by name alone: it takes ten minutes

@@ -22,6 +22,7 @@
 #include "storage/backends/memory/memory_store.h"
 #include "storage/catalog/cardinality.h"
 #include "storage/cells/cell_point_store.h"
+#include "storage/cells/counters/counter_store.h"
 #include "storage/cells/layouts/cyclic_layout.h"
 #include "storage/cells/layouts/opentsdb_layout.h"
 #include "storage/cells/rollups/histogram_cells.h"
@@ -259,7 +260,8 @@ TestServer::Components::~Components() {
   rollups.reset();
   increments.reset();
   writer.reset();
-  must(wait_for(counters->close()));
+  const Result<void> added = wait_for(counters->close());
+  HALITE_CHECK(added, added ? std::string() : added.error().message);
   const Result<void> stopped = wait_for(metadata->stop());
   HALITE_CHECK(stopped, stopped ? std::string() : stopped.error().message);
   histogram_cells.reset();

@@ -271,7 +271,7 @@ TEST(SeriesCache, ReaderKeepsWhatTheCacheHasDropped) {
 }
 
 // The series of a table, as a point store shows them.
-class Names : public storage::BlockSource {
+class Names : public storage::PointSink {
  public:
   storage::SeriesId add(std::uint64_t host) {
     hosts_.push_back("h" + std::to_string(host));
@@ -288,11 +288,12 @@ class Names : public storage::BlockSource {
   [[nodiscard]] const storage::Series& series(storage::SeriesId id) const override {
     return table_->at(id);
   }
-  [[nodiscard]] std::uint32_t shard_count() const override { return 1; }
-  [[nodiscard]] std::unique_ptr<storage::BlockScan> scan(
-      std::shared_ptr<const storage::Selection> /*selection*/, TimeRange /*range*/,
-      std::uint32_t /*shard*/) override {
-    return nullptr;
+  Task<storage::InternedSeries> intern(std::vector<SeriesName> /*names*/,
+                                       storage::CreateNames /*create*/) override {
+    co_return storage::InternedSeries();
+  }
+  Task<storage::Accepted> append(storage::PointBatch /*batch*/) override {
+    co_return storage::Accepted();
   }
 
  private:
