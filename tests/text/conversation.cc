@@ -71,6 +71,7 @@ Result<void> set_option(TestServerOptions& options, std::string_view name, std::
       {"not_ready", text_into(options.not_ready)},
       {"opentsdb_words", flag_into(web.opentsdb_words)},
       {"ingest.create_metrics", flag_into(options.ingest.create.metrics)},
+      {"counters", text_into(options.counters)},
       {"rollups.config", text_into(options.rollups)},
       {"histograms.config", text_into(options.histograms)},
       {"ingest.tags_max", number_into(options.ingest.limits.tags_max)},

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <boost/asio/co_spawn.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <fmt/format.h>
@@ -515,13 +516,16 @@ Task<Accepted> CounterStore::append(PointBatch batch) {
   co_return accepted;
 }
 
-// Call it with group_mutex_.
+// Call it with group_mutex_. Posted, because co_spawn() may begin the task at once on this thread,
+// and the task takes the mutex.
 void CounterStore::begin_writing() {
   if (std::exchange(writing_, true)) return;
-  boost::asio::co_spawn(dependencies_.executor, write_groups(),
-                        [](const std::exception_ptr& thrown, const Result<void>&) {
-                          HALITE_CHECK(!thrown, "a task threw");
-                        });
+  boost::asio::post(dependencies_.executor, [this] {
+    boost::asio::co_spawn(dependencies_.executor, write_groups(),
+                          [](const std::exception_ptr& thrown, const Result<void>&) {
+                            HALITE_CHECK(!thrown, "a task threw");
+                          });
+  });
 }
 
 Task<void> CounterStore::write_groups() {
