@@ -1,3 +1,4 @@
+// Over 400 lines because interning, collecting and writing increments share the state of the store.
 #include "storage/cells/counters/counter_store.h"
 
 #include <algorithm>
@@ -15,18 +16,14 @@
 
 #include "common/check.h"
 #include "common/metrics.h"
-#include "storage/catalog/select_series.h"
 #include "storage/catalog/table_settings.h"
-#include "storage/cells/layouts/rollup_layout.h"
-#include "storage/cells/rollups/rollup_block_scan.h"
+#include "storage/cells/counters/counter_source.h"
 
 namespace halite::storage {
 namespace {
 
-constexpr Family kSums = 0;
 constexpr Family kKeys = 1;
 constexpr std::int64_t kKeyTtlMs = 600'000;  // so long a key is remembered
-constexpr std::uint8_t kSumId = 0;           // of the aggregator in qualifiers
 constexpr std::uint8_t kEightBytes = 7;      // the form of a value in a qualifier
 constexpr std::string_view kMetricsRow = "counters";
 constexpr std::chrono::milliseconds kCollectStep(5);
@@ -42,71 +39,6 @@ Error has_points_error(std::string_view metric) {
           {}};
 }
 
-// The sums of one bucket's table.
-class Sums final : public BlockSource {
- public:
-  Sums(std::unique_ptr<RollupLayout> layout, std::shared_ptr<Table> table, SeriesRegistry& registry,
-       RowScanOptions options, TimestampMs kept_from)
-      : layout_(std::move(layout)),
-        rows_{.table = std::move(table),
-              .family = kSums,
-              .layout = *layout_,
-              .registry = registry,
-              .options = options},
-        kept_from_(kept_from) {}
-
-  [[nodiscard]] const Series& series(SeriesId id) const override {
-    return rows_.registry.table().at(id);
-  }
-  [[nodiscard]] std::uint32_t shard_count() const override { return layout_->salt_buckets(); }
-  [[nodiscard]] std::unique_ptr<BlockScan> scan(std::shared_ptr<const Selection> selection,
-                                                TimeRange range, std::uint32_t shard) override {
-    range.begin = std::max(range.begin, kept_from_);
-    auto rows = std::make_unique<RowScan>(rows_, as_rows(selection), range, shard);
-    return std::make_unique<RollupBlockScan>(*layout_, nullptr, std::move(rows));
-  }
-
- private:
-  const std::unique_ptr<RollupLayout> layout_;
-  const RowSource rows_;
-  const TimestampMs kept_from_;
-};
-
-// The sums of all time, at one time of the query.
-class LifetimeSums final : public BlockSource {
- public:
-  LifetimeSums(std::unique_ptr<BlockSource> stored, TimestampMs at)
-      : stored_(std::move(stored)), at_(at) {}
-
-  [[nodiscard]] const Series& series(SeriesId id) const override { return stored_->series(id); }
-  [[nodiscard]] std::uint32_t shard_count() const override { return stored_->shard_count(); }
-  [[nodiscard]] std::unique_ptr<BlockScan> scan(std::shared_ptr<const Selection> selection,
-                                                TimeRange range, std::uint32_t shard) override {
-    const bool inside = at_ >= range.begin && at_ < range.end;
-    return std::make_unique<Scan>(
-        inside ? stored_->scan(std::move(selection), {0, 1}, shard) : nullptr, at_);
-  }
-
- private:
-  class Scan final : public BlockScan {
-   public:
-    Scan(std::unique_ptr<BlockScan> stored, TimestampMs at) : stored_(std::move(stored)), at_(at) {}
-    Task<std::vector<Block>> next() override {
-      if (stored_ == nullptr) co_return std::vector<Block>();
-      CO_TRY(std::vector<Block> blocks, co_await stored_->next());
-      for (Block& block : blocks) std::ranges::fill(block.times, at_);
-      co_return blocks;
-    }
-
-   private:
-    const std::unique_ptr<BlockScan> stored_;
-    const TimestampMs at_;
-  };
-
-  const std::unique_ptr<BlockSource> stored_;
-  const TimestampMs at_;
-};
-
 // Series that are known at once.
 class OnePart final : public SeriesIterator {
  public:
@@ -117,21 +49,6 @@ class OnePart final : public SeriesIterator {
 
  private:
   std::optional<std::vector<Bytes>> series_;
-};
-
-// No sums: the table does not exist yet.
-class NoSums final : public BlockSource {
- public:
-  explicit NoSums(const PointStore& points) : points_(points) {}
-  [[nodiscard]] const Series& series(SeriesId id) const override { return points_.series(id); }
-  [[nodiscard]] std::uint32_t shard_count() const override { return 0; }
-  [[nodiscard]] std::unique_ptr<BlockScan> scan(std::shared_ptr<const Selection>, TimeRange,
-                                                std::uint32_t) override {
-    return nullptr;
-  }
-
- private:
-  const PointStore& points_;
 };
 
 }  // namespace
@@ -463,8 +380,8 @@ std::vector<Refusal> CounterStore::collect(const PointBatch& batch, Group& group
         at->second = static_cast<std::uint32_t>(group.cells.size());
       }
       Result<RollupCell> cell =
-          rollup_cell(*dependencies_.rows, bucket.rows, kSumId, one.tsuid.bytes(), key.begin / 1000,
-                      static_cast<ValueBits>(delta), 0);
+          rollup_cell(*dependencies_.rows, bucket.rows, kCounterAggregatorId, one.tsuid.bytes(),
+                      key.begin / 1000, static_cast<ValueBits>(delta), 0);
       HALITE_CHECK(cell, "a bucket's time fits its row");
       cell->cell.qualifier.back() =
           static_cast<char>((cell->cell.qualifier.back() & 0xF0) | kEightBytes);
@@ -581,19 +498,11 @@ std::unique_ptr<BlockSource> CounterStore::source(const CounterBucket& bucket,
   {
     const std::shared_lock lock(mutex_);
     const auto found = tables_.find(bucket.name);
-    if (found == tables_.end()) return std::make_unique<NoSums>(dependencies_.points);
+    if (found == tables_.end()) return no_sums(dependencies_.points);
     table = found->second;
   }
-  auto layout = std::make_unique<RollupLayout>(dependencies_.rows, bucket.rows,
-                                               RollupAggregator{kSumId, "sum"});
-  TimestampMs kept_from = 0;
-  if (bucket.keep_ms != 0) {
-    kept_from = dependencies_.clock.now_ms() - bucket.keep_ms - bucket.length_ms + 1;
-  }
-  auto stored = std::make_unique<Sums>(std::move(layout), std::move(table), dependencies_.series,
-                                       dependencies_.scan, kept_from);
-  if (bucket.length_ms != 0) return stored;
-  return std::make_unique<LifetimeSums>(std::move(stored), all_at);
+  return stored_sums(bucket, dependencies_.rows, std::move(table), dependencies_.series,
+                     dependencies_.scan, {.now = dependencies_.clock.now_ms(), .all_at = all_at});
 }
 
 // Writes the cells of a group, and sets their outcomes. An error: unknown for some.
@@ -617,7 +526,7 @@ Task<void> CounterStore::write(Group& group) {
       if (!group.once.empty()) add.once = Column{kKeys, group.once};
       adds.cells.emplace_back();
     }
-    adds.adds[at].deltas.push_back({{kSums, cell.qualifier}, cell.delta});
+    adds.adds[at].deltas.push_back({{kCounterFamily, cell.qualifier}, cell.delta});
     adds.cells[at].push_back(i);
   }
   cells_.Increment(static_cast<double>(group.cells.size()));
