@@ -122,6 +122,8 @@ Result<void> resolve_options(Options& options) {
         Errc::kInvalidArgument,
         fmt::format("web.timezone = {}: the system has no such time zone", options.web.timezone));
   }
+  const auto counters = storage::CounterRules::parse(options.counters, options.layout.ttl_ms);
+  if (!counters) return std::unexpected(counters.error());
   TRY(options.engine.retention, parse_retention_rules(options.retention));
   if (!options.engine.retention.empty() && options.store != StoreKind::kEngine) {
     return fail(Errc::kInvalidArgument, "storage.retention requires --store engine");

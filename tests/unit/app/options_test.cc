@@ -280,6 +280,16 @@ TEST(Settle, ListenAddresses) {
   }
 }
 
+TEST(Settle, RulesOfCountersAreReadBeforeAnythingIsOpened) {
+  Options options;
+  options.counters = R"([{"metrics":"web.*","buckets":["1h"],"keep":["14d"]}])";
+  ASSERT_TRUE(resolve_options(options));
+  options.counters = R"([{"metrics":"web.*","buckets":["7m"],"keep":["14d"]}])";
+  const Result<void> settled = resolve_options(options);
+  ASSERT_FALSE(settled);
+  EXPECT_THAT(settled.error().message, HasSubstr("counters: rule 1: the bucket \"7m\" must be"));
+}
+
 TEST(Settle, RetentionByPrefix) {
   Options options;
   options.retention = " tmp.=7d ,audit. = 0";

@@ -65,6 +65,17 @@ TEST_F(ConfigTest, FileInSectionsOrWithDots) {
   EXPECT_FALSE(fields_.self);
 }
 
+TEST_F(ConfigTest, AListOfTablesIsTheTextOfItsJson) {
+  EXPECT_EQ(
+      file_error("[[listen]]\nname = \"a\"\nkeep = [\"1d\", \"0\"]\n[[listen]]\nname = \"b\"\n"),
+      "");
+  std::string json = fields_.listen;
+  std::erase_if(json, [](char c) { return c == ' ' || c == '\n'; });
+  EXPECT_EQ(json, R"([{"keep":["1d","0"],"name":"a"},{"name":"b"}])");
+  EXPECT_NE(file_error("listen = [1, 2]"), "");
+  EXPECT_NE(file_error("listen = []"), "");
+}
+
 TEST_F(ConfigTest, FlagsBeatEnvironmentBeatsFile) {
   const char* const environment[] = {"HALITE_QUERY_TIMEOUT_MS=2s", "HALITE_INGEST_TAGS_MAX=2",
                                      "HALITE_CONFIG=h.toml", nullptr};
