@@ -50,6 +50,9 @@ constexpr std::uint32_t kAttemptMs = 3'000;
 // EXTEND_TIMEOUT_USEC of each report during a start: a start without progress for so long hangs.
 constexpr std::int64_t kPatienceUs = 15 * 60 * 1'000'000LL;
 
+// The series cache of increments has this part of the size of that of points.
+constexpr std::size_t kIncrementCachePart = 8;
+
 std::map<std::string, std::string> setting_texts(const Options& options, const Config& config) {
   if (options.opentsdb.given) return options.opentsdb.properties;
   std::map<std::string, std::string> texts;
@@ -227,6 +230,7 @@ Result<void> Server::Components::open_data(const Pause& pause) {
                                             registry);
   ingest::IngestOptions increment_options = options.ingest;
   increment_options.telnet_command = "incr";
+  increment_options.limits.series_cache_bytes_max /= kIncrementCachePart;
   increments = std::make_unique<ingest::Writer>(stores->counters(), clock,
                                                 std::move(increment_options), increment_registry);
   rollups =

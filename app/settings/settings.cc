@@ -68,8 +68,10 @@ void declare_ingest(Config& config, ingest::IngestOptions& options) {
                "points", "Maximum points in one HTTP body.");
   config.count("ingest.json_depth_max", limits.json_depth_max, {2, 1024}, "levels",
                "Maximum nesting depth of a JSON body.");
-  config.bytes("ingest.series_cache_bytes_max", limits.series_cache_bytes_max, {kMiB, 1024 * kGiB},
-               "Memory for the cache of recently written series.");
+  config.bytes(
+      "ingest.series_cache_bytes_max", limits.series_cache_bytes_max, {kMiB, 1024 * kGiB},
+      "Memory for the cache of recently written series. Counters have another of an eighth "
+      "of this size.");
   config.count(
       "ingest.telnet_batch_points_max", limits.telnet_batch_points_max, {1, 1'000'000}, "points",
       "Maximum points of one telnet connection that are passed to the store in one batch.");

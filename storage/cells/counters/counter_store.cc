@@ -124,7 +124,7 @@ class CounterStore::PointsWithoutCounters final : public PointSink {
   Task<InternedSeries> intern(std::vector<SeriesName> names, CreateNames create) override {
     std::vector<bool> refused(names.size());
     for (std::size_t i = 0; i < names.size(); ++i) {
-      refused[i] = counters_.rule_of(names[i].metric) != nullptr;
+      CO_TRY(refused[i], co_await counters_.is_reserved(names[i].metric));
     }
     if (std::ranges::find(refused, true) == refused.end()) {
       co_return co_await points_.intern(std::move(names), create);
@@ -222,23 +222,41 @@ Task<void> CounterStore::load_metrics() {
   std::vector<RowRead> reads;
   reads.push_back({Bytes(kMetricsRow), 0, {}});
   CO_TRY(const std::vector<Row> rows, co_await settings_->read(std::move(reads)));
-  bool any_without_rule = false;
-  for (const Cell& cell : rows.front().cells) {
-    const CounterRule* const rule = rules_.find(cell.value);
-    const std::unique_lock lock(mutex_);
-    metrics_[cell.qualifier] = rule == nullptr ? &rules_.without_rule() : rule;
-    if (rule != nullptr) continue;
-    without_rule_.insert(cell.value);
-    any_without_rule = true;
+  std::map<Bytes, std::string> stored;
+  for (const Cell& cell : rows.front().cells) stored[cell.qualifier] = cell.value;
+  co_return co_await take_metrics(std::move(stored));
+}
+
+// From now on these metrics, by uid, have counters.
+Task<void> CounterStore::take_metrics(std::map<Bytes, std::string> metrics) {
+  const auto buckets_of = [this](const std::string& name) {
+    const CounterRule* const rule = rules_.find(name);
+    return rule == nullptr ? &rules_.without_rule() : rule;
+  };
+  for (const auto& [uid, name] : metrics) {
+    if (buckets_of(name) != &rules_.without_rule()) continue;
+    CO_TRY_VOID(co_await open_table(rules_.without_rule().buckets.front()));
+    break;
   }
-  if (any_without_rule) CO_TRY_VOID(co_await open_table(rules_.without_rule().buckets.front()));
+  const std::unique_lock lock(mutex_);
+  for (const auto& [uid, name] : metrics) {
+    names_[name] = buckets_of(name);
+    metrics_[uid] = buckets_of(name);
+  }
   co_return Result<void>();
 }
 
 const CounterRule* CounterStore::rule_of(std::string_view metric) const {
-  if (const CounterRule* const rule = rules_.find(metric)) return rule;
   const std::shared_lock lock(mutex_);
-  return without_rule_.contains(std::string(metric)) ? &rules_.without_rule() : nullptr;
+  const auto found = names_.find(metric);
+  return found == names_.end() ? nullptr : found->second;
+}
+
+Task<bool> CounterStore::is_reserved(std::string metric) {
+  if (rule_of(metric) != nullptr) co_return true;
+  if (rules_.find(metric) == nullptr) co_return false;
+  CO_TRY(const bool taken, co_await has_points(std::move(metric)));
+  co_return !taken;
 }
 
 const CounterRule* CounterStore::rule_of_series(const Series& series) const {
@@ -314,16 +332,7 @@ Task<void> CounterStore::note_metrics(std::vector<SeriesName> names, const Inter
   for (const auto& [uid, name] : fresh) write.puts.push_back({{0, uid}, name, 0});
   std::vector<RowWrite> writes(1, std::move(write));
   CO_TRY_VOID(co_await settings_->write(std::move(writes)));
-  bool without_rule = false;
-  for (const auto& [uid, name] : fresh) without_rule = without_rule || rules_.find(name) == nullptr;
-  if (without_rule) CO_TRY_VOID(co_await open_table(rules_.without_rule().buckets.front()));
-  const std::unique_lock lock(mutex_);
-  for (const auto& [uid, name] : fresh) {
-    const CounterRule* const rule = rules_.find(name);
-    if (rule == nullptr) without_rule_.insert(name);
-    metrics_[uid] = rule == nullptr ? &rules_.without_rule() : rule;
-  }
-  co_return Result<void>();
+  co_return co_await take_metrics(std::move(fresh));
 }
 
 // Adds the batch's increments to the group, and their cells to `cells`. Of a refused increment no
@@ -455,15 +464,20 @@ Task<void> CounterStore::write_groups() {
       co_await timer.async_wait(boost::asio::use_awaitable);
     }
     std::shared_ptr<Group> group;
+    std::vector<Completion> idle;
     {
       const std::lock_guard lock(group_mutex_);
       urgent_.store(false);
       group = std::exchange(group_, nullptr);
       if (group == nullptr) {
         writing_ = false;
-        for (const Completion& idle : std::exchange(idle_, {})) idle.finish({});
-        co_return Result<void>();
+        idle.swap(idle_);
       }
+    }
+    if (group == nullptr) {
+      // Whoever waits may destroy this object.
+      for (const Completion& one : idle) one.finish({});
+      co_return Result<void>();
     }
     auto writing = write(*group);
     const Result<void> written = co_await std::move(writing);

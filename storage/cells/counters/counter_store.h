@@ -4,8 +4,8 @@
 // for each series and bucket (docs/formats/counters.md). Increments of one cell that wait together
 // become one addition. docs/decisions/0072 has the reasons.
 //
-//   Metrics  a metric has either points or counters. It has counters if a rule names it, or if its
-//            first increment came before its first point.
+//   Metrics  a metric has either points or counters: what came first. A rule reserves its metrics
+//            for counters, except those that have points.
 //   Exact    an addition is durable and counts once, also after a crash. Increments without a key
 //            whose outcome is unknown may have been added.
 //   Threads  call from any thread.
@@ -15,6 +15,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -25,7 +26,6 @@
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/unordered/unordered_flat_map.hpp>
-#include <boost/unordered/unordered_flat_set.hpp>
 
 #include "common/clock.h"
 #include "common/threads/completion.h"
@@ -89,7 +89,7 @@ class CounterStore final : public PointSink {
   // The sink of points: the point store, except that it refuses new series of counters.
   [[nodiscard]] PointSink& points();
 
-  // The rule of a metric with counters; null if it has points.
+  // The rule of a metric with counters; null if it has none.
   [[nodiscard]] const CounterRule* rule_of(std::string_view metric) const;
 
   // The sums in one bucket's table; nothing if no increment has made it yet. The sum of all time
@@ -118,7 +118,9 @@ class CounterStore final : public PointSink {
 
   Task<void> open_table(const CounterBucket& bucket);
   Task<void> load_metrics();
+  Task<void> take_metrics(std::map<Bytes, std::string> metrics);
   Task<bool> has_points(std::string metric);
+  Task<bool> is_reserved(std::string metric);
   Task<void> note_metrics(std::vector<SeriesName> names, const InternedSeries& ids);
   [[nodiscard]] const CounterRule* rule_of_series(const Series& series) const;
   [[nodiscard]] std::vector<Refusal> collect(const PointBatch& batch, Group& group,
@@ -137,8 +139,8 @@ class CounterStore final : public PointSink {
   mutable std::shared_mutex mutex_;
   // Guarded by mutex_.
   std::map<std::string, std::shared_ptr<Table>, std::less<>> tables_;  // by name of the bucket
-  boost::unordered_flat_map<Bytes, const CounterRule*> metrics_;       // by uid
-  boost::unordered_flat_set<std::string> without_rule_;                // names of metrics
+  boost::unordered_flat_map<Bytes, const CounterRule*> metrics_;       // with counters, by uid
+  std::map<std::string, const CounterRule*, std::less<>> names_;       // the same, by name
 
   std::mutex group_mutex_;
   std::shared_ptr<Group> group_;  // collects increments; guarded by group_mutex_

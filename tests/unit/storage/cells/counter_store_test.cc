@@ -188,6 +188,14 @@ TEST_F(CounterStoreTest, AMetricHasPointsOrCounters) {
   EXPECT_EQ(mixed[1].value(), counter("likes", "a"));
 }
 
+TEST_F(CounterStoreTest, ARuleLeavesMetricsThatHavePoints) {
+  SeriesName name{"web.old", {{"host", "a"}}};
+  ASSERT_TRUE(run_task(points_->intern({name}, {})).value().front());  // before there was a rule
+  EXPECT_EQ(counters_->rule_of("web.old"), nullptr);
+  EXPECT_TRUE(intern("web.old", "b", counters_->points()));
+  EXPECT_FALSE(intern("web.old", "a", *counters_));
+}
+
 TEST_F(CounterStoreTest, BadIncrementsCostOnlyThemselves) {
   const SeriesId hits = counter("web.hits", "a");
   PointBatch batch = one(hits, kCountersNow, INT64_MAX);
