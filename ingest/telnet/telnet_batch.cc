@@ -23,10 +23,14 @@ struct HeldAnswer {
   std::string text;
 };
 
+TelnetWords words_of(const IngestOptions& options) {
+  return {.command = options.telnet_command, .opentsdb = options.opentsdb_words};
+}
+
 // Both lists are in line order, and so is the result.
 void append_answers(const std::vector<HeldAnswer>& held, const std::vector<BatchRefusal>& refused,
                     const IngestOptions& options, std::string& replies) {
-  const TelnetWords words{.command = options.telnet_command, .opentsdb = options.opentsdb_words};
+  const TelnetWords words = words_of(options);
   auto next = held.begin();
   for (const BatchRefusal& refusal : refused) {
     for (; next != held.end() && next->origin < refusal.origin; ++next) replies += next->text;
@@ -268,9 +272,8 @@ Task<TelnetBatch::Flushed> TelnetBatch::flush(std::string& replies) {
          co_await context.commit(std::move(ingest_batch), Protocol::kTelnet));
   append_answers(held, committed.refused, context.options, replies);
   if (committed.failed && context.options.telnet_storage_errors) {
-    replies += telnet_not_stored(
-        refused_by_store(*committed.failed), committed.not_taken,
-        {.command = context.options.telnet_command, .opentsdb = context.options.opentsdb_words});
+    replies += telnet_not_stored(refused_by_store(*committed.failed), committed.not_taken,
+                                 words_of(context.options));
   }
   std::optional<Error> retryable_error = retryable_error_of(committed);
   co_return Flushed{.points = committed.taken,
@@ -284,9 +287,7 @@ Task<void> TelnetBatch::await_durable(Flushed flushed, std::string& replies) {
   Result<void> settled =
       co_await context.await_durable(flushed.durable, Protocol::kTelnet, flushed.points);
   if (!settled && context.options.telnet_storage_errors) {
-    replies += telnet_may_be_stored(
-        settled.error(), flushed.points,
-        {.command = context.options.telnet_command, .opentsdb = context.options.opentsdb_words});
+    replies += telnet_may_be_stored(settled.error(), flushed.points, words_of(context.options));
   }
   co_return settled;
 }

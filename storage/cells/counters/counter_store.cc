@@ -124,7 +124,10 @@ class CounterStore::PointsWithoutCounters final : public PointSink {
   Task<InternedSeries> intern(std::vector<SeriesName> names, CreateNames create) override {
     std::vector<bool> refused(names.size());
     for (std::size_t i = 0; i < names.size(); ++i) {
-      CO_TRY(refused[i], co_await counters_.is_reserved(names[i].metric));
+      refused[i] = counters_.rule_of(names[i].metric) != nullptr;
+      if (refused[i] || counters_.rules_.find(names[i].metric) == nullptr) continue;
+      CO_TRY(const bool taken, co_await counters_.has_points(names[i].metric));
+      refused[i] = !taken;
     }
     if (std::ranges::find(refused, true) == refused.end()) {
       co_return co_await points_.intern(std::move(names), create);
@@ -250,13 +253,6 @@ const CounterRule* CounterStore::rule_of(std::string_view metric) const {
   const std::shared_lock lock(mutex_);
   const auto found = names_.find(metric);
   return found == names_.end() ? nullptr : found->second;
-}
-
-Task<bool> CounterStore::is_reserved(std::string metric) {
-  if (rule_of(metric) != nullptr) co_return true;
-  if (rules_.find(metric) == nullptr) co_return false;
-  CO_TRY(const bool taken, co_await has_points(std::move(metric)));
-  co_return !taken;
 }
 
 const CounterRule* CounterStore::rule_of_series(const Series& series) const {

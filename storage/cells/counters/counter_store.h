@@ -120,7 +120,6 @@ class CounterStore final : public PointSink {
   Task<void> load_metrics();
   Task<void> take_metrics(std::map<Bytes, std::string> metrics);
   Task<bool> has_points(std::string metric);
-  Task<bool> is_reserved(std::string metric);
   Task<void> note_metrics(std::vector<SeriesName> names, const InternedSeries& ids);
   [[nodiscard]] const CounterRule* rule_of_series(const Series& series) const;
   [[nodiscard]] std::vector<Refusal> collect(const PointBatch& batch, Group& group,
