@@ -1,11 +1,10 @@
-// Over 400 lines because interning, collecting and writing increments share the state of the store.
 #include "storage/cells/counters/counter_store.h"
 
 #include <algorithm>
 #include <chrono>
 #include <iterator>
+#include <map>
 #include <optional>
-#include <set>
 #include <utility>
 
 #include <boost/asio/co_spawn.hpp>
@@ -24,8 +23,6 @@ namespace {
 
 constexpr Family kKeys = 1;
 constexpr std::int64_t kKeyTtlMs = 600'000;  // so long a key is remembered
-constexpr std::uint8_t kEightBytes = 7;      // the form of a value in a qualifier
-constexpr std::string_view kMetricsRow = "counters";
 constexpr std::chrono::milliseconds kCollectStep(5);
 
 std::string table_name(const std::string& data_table, const CounterBucket& bucket) {
@@ -39,81 +36,31 @@ Error has_points_error(std::string_view metric) {
           {}};
 }
 
-// Series that are known at once.
-class OnePart final : public SeriesIterator {
- public:
-  explicit OnePart(std::vector<Bytes> series) : series_(std::move(series)) {}
-  Task<std::optional<std::vector<Bytes>>> next() override {
-    co_return std::exchange(series_, std::nullopt);
-  }
+Error is_counter_error(std::string_view metric) {
+  return {Errc::kInvalidArgument,
+          fmt::format("the metric \"{}\" is a counter: send increments (incr, /api/incr)", metric),
+          {}};
+}
 
- private:
-  std::optional<std::vector<Bytes>> series_;
-};
+// Interns the series that are not refused. The answer has the errors of the others.
+Task<InternedSeries> intern_others(PointStore& points, std::vector<SeriesName> names,
+                                   std::vector<std::optional<Error>> refused, CreateNames create) {
+  std::vector<SeriesName> wanted;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (!refused[i]) wanted.push_back(std::move(names[i]));
+  }
+  const bool all = wanted.size() == names.size();
+  CO_TRY(InternedSeries known, co_await points.intern(std::move(wanted), create));
+  if (all) co_return known;
+  std::vector<Result<SeriesId>> answers;
+  auto next = known.begin();
+  for (std::optional<Error>& error : refused) {
+    answers.push_back(error ? Result<SeriesId>(std::unexpected(*std::move(error))) : *next++);
+  }
+  co_return InternedSeries(known.pin(), std::move(answers));
+}
 
 }  // namespace
-
-// Increments that are written together.
-struct CounterStore::Group {
-  struct Key {
-    SeriesId series = 0;
-    TimestampMs begin = 0;
-    const CounterBucket* bucket = nullptr;
-    bool operator==(const Key&) const = default;
-    friend std::size_t hash_value(const Key& key) {
-      std::size_t seed = 0;
-      boost::hash_combine(seed, key.series);
-      boost::hash_combine(seed, key.begin);
-      boost::hash_combine(seed, key.bucket);
-      return seed;
-    }
-  };
-  struct Cell {
-    const CounterBucket* bucket = nullptr;
-    Bytes row;
-    Bytes qualifier;
-    std::int64_t delta = 0;
-    AddOutcome outcome = AddOutcome::kAdded;
-  };
-  // A batch that waits for the outcome.
-  struct Waiter {
-    Completion done;
-    std::vector<Touched> touched;
-  };
-
-  // The refusals of a batch, once the cells have outcomes.
-  [[nodiscard]] std::vector<Refusal> refusals(const std::vector<Touched>& touched) const {
-    std::vector<Refusal> refused;
-    for (const Touched& one : touched) {
-      const AddOutcome outcome = cells[one.cell].outcome;
-      if (outcome != AddOutcome::kOverflow && outcome != AddOutcome::kNoCounter) continue;
-      if (!refused.empty() && refused.back().index == one.increment) continue;
-      refused.push_back(
-          {.index = one.increment,
-           .error = {Errc::kInvalidArgument,
-                     outcome == AddOutcome::kOverflow ? "the sum would not fit in 64 bits"
-                                                      : "the stored cell is not a counter",
-                     {}}});
-    }
-    return refused;
-  }
-
-  // Whether an increment would not fit in the sum of those before it.
-  [[nodiscard]] bool overflows(const CounterRule& rule, SeriesId series, TimestampMs time,
-                               std::int64_t delta) const {
-    return std::ranges::any_of(rule.buckets, [&](const CounterBucket& bucket) {
-      const auto found = index.find(Key{series, bucket.begin_of(time), &bucket});
-      std::int64_t sum = 0;
-      return found != index.end() &&
-             __builtin_add_overflow(cells[found->second].delta, delta, &sum);
-    });
-  }
-
-  boost::unordered_flat_map<Key, std::uint32_t> index;  // of the newest cell with the key
-  std::vector<Cell> cells;
-  std::vector<Waiter> waiters;
-  Bytes once;
-};
 
 // The point store for senders of points.
 class CounterStore::PointsWithoutCounters final : public PointSink {
@@ -122,34 +69,17 @@ class CounterStore::PointsWithoutCounters final : public PointSink {
       : counters_(counters), points_(counters.dependencies_.points) {}
 
   Task<InternedSeries> intern(std::vector<SeriesName> names, CreateNames create) override {
-    std::vector<bool> refused(names.size());
+    std::vector<std::optional<Error>> refused(names.size());
     for (std::size_t i = 0; i < names.size(); ++i) {
-      refused[i] = counters_.rule_of(names[i].metric) != nullptr;
-      if (refused[i] || counters_.rules_.find(names[i].metric) == nullptr) continue;
-      CO_TRY(const bool taken, co_await counters_.has_points(names[i].metric));
-      refused[i] = !taken;
-    }
-    if (std::ranges::find(refused, true) == refused.end()) {
-      co_return co_await points_.intern(std::move(names), create);
-    }
-    std::vector<SeriesName> wanted;
-    for (std::size_t i = 0; i < names.size(); ++i) {
-      if (!refused[i]) wanted.push_back(names[i]);
-    }
-    CO_TRY(const InternedSeries known, co_await points_.intern(std::move(wanted), create));
-    std::vector<Result<SeriesId>> all;
-    auto next = known.begin();
-    for (std::size_t i = 0; i < names.size(); ++i) {
-      if (refused[i]) {
-        all.push_back(fail(Errc::kInvalidArgument,
-                           fmt::format("the metric \"{}\" is a counter: send increments (incr, "
-                                       "/api/incr)",
-                                       names[i].metric)));
-      } else {
-        all.push_back(*next++);
+      const std::string& metric = names[i].metric;
+      bool counts = counters_.rule_of(metric) != nullptr;
+      if (!counts && counters_.rules_.find(metric) != nullptr) {
+        CO_TRY(const bool taken, co_await counters_.has_points(metric));
+        counts = !taken;
       }
+      if (counts) refused[i] = is_counter_error(metric);
     }
-    co_return InternedSeries(known.pin(), std::move(all));
+    co_return co_await intern_others(points_, std::move(names), std::move(refused), create);
   }
   std::shared_ptr<const SeriesPin> pin_series() override { return points_.pin_series(); }
   [[nodiscard]] const Series& series(SeriesId id) const override { return points_.series(id); }
@@ -167,6 +97,7 @@ CounterStore::CounterStore(Dependencies dependencies, CounterRules rules, Counte
       rules_(std::move(rules)),
       limits_(limits),
       settings_(std::move(settings)),
+      metrics_(settings_, rules_),
       points_(std::make_unique<PointsWithoutCounters>(*this)),
       increments_(add_counter(dependencies_.registry, "halite_counters_increments_total",
                               "Increments of counters accepted.")),
@@ -188,8 +119,13 @@ Task<std::unique_ptr<CounterStore>> CounterStore::open(Dependencies dependencies
     for (const CounterBucket& bucket : rule.buckets)
       CO_TRY_VOID(co_await opened->open_table(bucket));
   }
-  CO_TRY_VOID(co_await opened->load_metrics());
+  CO_TRY_VOID(co_await opened->metrics_.load());
+  if (opened->metrics_.has_without_rule()) CO_TRY_VOID(co_await opened->open_table_without_rule());
   co_return opened;
+}
+
+Task<void> CounterStore::open_table_without_rule() {
+  co_return co_await open_table(rules_.without_rule().buckets.front());
 }
 
 // The table keeps cells as long as the rule that keeps them longest; reads hide what is older.
@@ -221,54 +157,12 @@ Task<void> CounterStore::open_table(const CounterBucket& bucket) {
   co_return Result<void>();
 }
 
-Task<void> CounterStore::load_metrics() {
-  std::vector<RowRead> reads;
-  reads.push_back({Bytes(kMetricsRow), 0, {}});
-  CO_TRY(const std::vector<Row> rows, co_await settings_->read(std::move(reads)));
-  std::map<Bytes, std::string> stored;
-  for (const Cell& cell : rows.front().cells) stored[cell.qualifier] = cell.value;
-  co_return co_await take_metrics(std::move(stored));
-}
-
-// From now on these metrics, by uid, have counters.
-Task<void> CounterStore::take_metrics(std::map<Bytes, std::string> metrics) {
-  const auto buckets_of = [this](const std::string& name) {
-    const CounterRule* const rule = rules_.find(name);
-    return rule == nullptr ? &rules_.without_rule() : rule;
-  };
-  for (const auto& [uid, name] : metrics) {
-    if (buckets_of(name) != &rules_.without_rule()) continue;
-    CO_TRY_VOID(co_await open_table(rules_.without_rule().buckets.front()));
-    break;
-  }
-  const std::unique_lock lock(mutex_);
-  for (const auto& [uid, name] : metrics) {
-    names_[name] = buckets_of(name);
-    metrics_[uid] = buckets_of(name);
-  }
-  co_return Result<void>();
-}
-
 const CounterRule* CounterStore::rule_of(std::string_view metric) const {
-  const std::shared_lock lock(mutex_);
-  const auto found = names_.find(metric);
-  return found == names_.end() ? nullptr : found->second;
-}
-
-const CounterRule* CounterStore::rule_of_series(const Series& series) const {
-  const std::shared_lock lock(mutex_);
-  const auto found = metrics_.find(Bytes(series.tsuid.metric()));
-  return found == metrics_.end() ? nullptr : found->second;
+  return metrics_.rule_of(metric);
 }
 
 std::unique_ptr<SeriesIterator> CounterStore::series_among(const std::vector<Bytes>& tsuids) const {
-  const std::size_t width = dependencies_.rows->widths().metric;
-  std::vector<Bytes> among;
-  const std::shared_lock lock(mutex_);
-  for (const Bytes& tsuid : tsuids) {
-    if (metrics_.contains(tsuid.substr(0, width))) among.push_back(tsuid);
-  }
-  return std::make_unique<OnePart>(std::move(among));
+  return metrics_.series_among(tsuids, dependencies_.rows->widths().metric);
 }
 
 Task<bool> CounterStore::has_points(std::string metric) {
@@ -284,34 +178,24 @@ Task<bool> CounterStore::has_points(std::string metric) {
 Task<InternedSeries> CounterStore::intern(std::vector<SeriesName> names, CreateNames create) {
   // One at a time, so that two first increments of a metric do not see each other's series.
   Semaphore::Permit turn;
-  std::set<std::string> with_points;
-  std::set<std::string> asked;
-  for (const SeriesName& name : names) {
-    if (rule_of(name.metric) != nullptr || !asked.insert(name.metric).second) continue;
-    if (asked.size() == 1) {
+  std::map<std::string, bool> with_points;
+  std::vector<std::optional<Error>> refused(names.size());
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const std::string& metric = names[i].metric;
+    if (rule_of(metric) != nullptr) continue;
+    if (with_points.empty()) {
       CO_TRY(turn, co_await new_metrics_->enter({1, 1}));
     }
-    if (rule_of(name.metric) != nullptr) continue;  // meanwhile
-    CO_TRY(const bool taken, co_await has_points(name.metric));
-    if (taken) with_points.insert(name.metric);
-  }
-  std::vector<SeriesName> wanted;
-  for (const SeriesName& name : names) {
-    if (!with_points.contains(name.metric)) wanted.push_back(name);
-  }
-  CO_TRY(InternedSeries known, co_await dependencies_.points.intern(wanted, create));
-  CO_TRY_VOID(co_await note_metrics(std::move(wanted), known));
-  if (with_points.empty()) co_return known;
-  std::vector<Result<SeriesId>> all;
-  auto next = known.begin();
-  for (const SeriesName& name : names) {
-    if (with_points.contains(name.metric)) {
-      all.push_back(std::unexpected(has_points_error(name.metric)));
-    } else {
-      all.push_back(*next++);
+    const auto [known, is_new] = with_points.try_emplace(metric, false);
+    if (is_new && rule_of(metric) == nullptr) {  // it may have got one meanwhile
+      CO_TRY(known->second, co_await has_points(metric));
     }
+    if (known->second) refused[i] = has_points_error(metric);
   }
-  co_return InternedSeries(known.pin(), std::move(all));
+  CO_TRY(InternedSeries ids,
+         co_await intern_others(dependencies_.points, names, std::move(refused), create));
+  CO_TRY_VOID(co_await note_metrics(std::move(names), ids));
+  co_return ids;
 }
 
 // Stores which metrics have counters before the first increment of each.
@@ -320,94 +204,43 @@ Task<void> CounterStore::note_metrics(std::vector<SeriesName> names, const Inter
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (!ids[i]) continue;
     const Series& known = series(*ids[i]);
-    if (rule_of_series(known) == nullptr) fresh[Bytes(known.tsuid.metric())] = names[i].metric;
+    if (metrics_.rule_of(known) == nullptr) fresh[Bytes(known.tsuid.metric())] = names[i].metric;
   }
   if (fresh.empty()) co_return Result<void>();
   CO_TRY_VOID(co_await dependencies_.series.flush_rows());
-  RowWrite write{.row = Bytes(kMetricsRow), .puts = {}, .deletes = {}};
-  for (const auto& [uid, name] : fresh) write.puts.push_back({{0, uid}, name, 0});
-  std::vector<RowWrite> writes(1, std::move(write));
-  CO_TRY_VOID(co_await settings_->write(std::move(writes)));
-  co_return co_await take_metrics(std::move(fresh));
+  const bool ruled = std::ranges::all_of(
+      fresh, [this](const auto& metric) { return rules_.find(metric.second) != nullptr; });
+  if (!ruled) CO_TRY_VOID(co_await open_table_without_rule());
+  co_return co_await metrics_.add(std::move(fresh));
 }
 
-// Adds the batch's increments to the group, and their cells to `cells`. Of a refused increment no
-// cell is added.
-std::vector<Refusal> CounterStore::collect(const PointBatch& batch, Group& group,
-                                           std::vector<Touched>& touched) const {
+std::vector<Refusal> CounterStore::collect(const PointBatch& batch, IncrementGroup& group,
+                                           std::vector<TouchedCell>& touched) const {
   const TimestampMs now = dependencies_.clock.now_ms();
   std::vector<Refusal> refused;
   BytesView last_uid;
   const CounterRule* rule = nullptr;
   for (std::size_t i = 0; i < batch.size(); ++i) {
-    const auto refuse = [&](std::string why) {
-      refused.push_back({.index = i, .error = {Errc::kInvalidArgument, std::move(why), {}}});
-    };
     const Series& one = series(batch.series[i]);
     if (rule == nullptr || one.tsuid.metric() != last_uid) {
       last_uid = one.tsuid.metric();
-      rule = rule_of_series(one);
+      rule = metrics_.rule_of(one);
     }
-    if (rule == nullptr) {
-      refuse(has_points_error(one.metric).message);
-      continue;
+    Result<void> added = std::unexpected(has_points_error(one.metric));
+    if (rule != nullptr) {
+      added = group.add(*dependencies_.rows, *rule, one, batch, i, now, touched);
     }
-    if ((batch.flags[i] & kFloat) != 0) {
-      refuse("an increment must be a whole number of at most 64 bits");
-      continue;
-    }
-    const TimestampMs time = batch.times[i];
-    if (time < 0 || time >= kRowTimeEndMs) {
-      refuse(fmt::format("the time {} ms is outside the range of row keys", time));
-      continue;
-    }
-    const std::int64_t delta = as_integer(batch.values[i]);
-    // With a key, a row has one addition with each column once, so that its cells cannot be split.
-    if (!group.once.empty() && group.overflows(*rule, batch.series[i], time, delta)) {
-      refuse("the sum of the request's increments would not fit in 64 bits");
-      continue;
-    }
-    bool any = false;
-    for (const CounterBucket& bucket : rule->buckets) {
-      const Group::Key key{batch.series[i], bucket.begin_of(time), &bucket};
-      if (bucket.expired(key.begin, now)) continue;
-      any = true;
-      const auto [at, added] =
-          group.index.try_emplace(key, static_cast<std::uint32_t>(group.cells.size()));
-      if (!added) {
-        std::int64_t& sum = group.cells[at->second].delta;
-        std::int64_t both = 0;
-        if (!__builtin_add_overflow(sum, delta, &both)) {
-          sum = both;
-          touched.push_back({at->second, static_cast<std::uint32_t>(i)});
-          continue;
-        }
-        at->second = static_cast<std::uint32_t>(group.cells.size());
-      }
-      Result<RollupCell> cell =
-          rollup_cell(*dependencies_.rows, bucket.rows, kCounterAggregatorId, one.tsuid.bytes(),
-                      key.begin / 1000, static_cast<ValueBits>(delta), 0);
-      HALITE_CHECK(cell, "a bucket's time fits its row");
-      cell->cell.qualifier.back() =
-          static_cast<char>((cell->cell.qualifier.back() & 0xF0) | kEightBytes);
-      touched.push_back(
-          {static_cast<std::uint32_t>(group.cells.size()), static_cast<std::uint32_t>(i)});
-      group.cells.push_back({.bucket = &bucket,
-                             .row = std::move(cell->row),
-                             .qualifier = std::move(cell->cell.qualifier),
-                             .delta = delta});
-    }
-    if (!any) refuse(fmt::format("no bucket of the time {} ms is kept any longer", time));
+    if (!added) refused.push_back({.index = i, .error = std::move(added).error()});
   }
   return refused;
 }
 
 Task<Accepted> CounterStore::append(PointBatch batch) {
   Accepted accepted{.durable = Completion::done(), .refused = {}};
-  std::vector<Touched> touched;
-  std::shared_ptr<Group> group;
+  std::vector<TouchedCell> touched;
+  std::shared_ptr<IncrementGroup> group;
   if (!batch.once.empty()) {
-    group = std::make_shared<Group>();
+    group = std::make_shared<IncrementGroup>();
     group->once = batch.once;
     accepted.refused = collect(batch, *group, touched);
     CO_TRY_VOID(co_await write(*group));
@@ -415,7 +248,7 @@ Task<Accepted> CounterStore::append(PointBatch batch) {
     const Completion done;
     {
       const std::lock_guard lock(group_mutex_);
-      if (group_ == nullptr) group_ = std::make_shared<Group>();
+      if (group_ == nullptr) group_ = std::make_shared<IncrementGroup>();
       group = group_;
       accepted.refused = collect(batch, *group, touched);
       group->waiters.push_back({.done = done, .touched = touched});
@@ -459,7 +292,7 @@ Task<void> CounterStore::write_groups() {
       timer.expires_after(kCollectStep);
       co_await timer.async_wait(boost::asio::use_awaitable);
     }
-    std::shared_ptr<Group> group;
+    std::shared_ptr<IncrementGroup> group;
     std::vector<Completion> idle;
     {
       const std::lock_guard lock(group_mutex_);
@@ -477,7 +310,7 @@ Task<void> CounterStore::write_groups() {
     }
     auto writing = write(*group);
     const Result<void> written = co_await std::move(writing);
-    for (const Group::Waiter& waiter : group->waiters) {
+    for (const IncrementGroup::Waiter& waiter : group->waiters) {
       Result<void> outcome = written;
       if (outcome) {
         const std::vector<Refusal> refused = group->refusals(waiter.touched);
@@ -516,7 +349,7 @@ std::unique_ptr<BlockSource> CounterStore::source(const CounterBucket& bucket,
 }
 
 // Writes the cells of a group, and sets their outcomes. An error: unknown for some.
-Task<void> CounterStore::write(Group& group) {
+Task<void> CounterStore::write(IncrementGroup& group) {
   CO_TRY_VOID(co_await dependencies_.series.flush_rows());
   // With a key, one addition for each row: the key guards it as a whole.
   struct Adds {
@@ -526,7 +359,7 @@ Task<void> CounterStore::write(Group& group) {
   };
   std::map<std::string_view, Adds> tables;
   for (std::uint32_t i = 0; i < group.cells.size(); ++i) {
-    Group::Cell& cell = group.cells[i];
+    IncrementGroup::Cell& cell = group.cells[i];
     Adds& adds = tables[cell.bucket->name];
     std::size_t at = adds.adds.size();
     if (!group.once.empty()) at = adds.by_row.try_emplace(cell.row, at).first->second;

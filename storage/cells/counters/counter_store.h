@@ -25,7 +25,6 @@
 #include <vector>
 
 #include <boost/asio/any_io_executor.hpp>
-#include <boost/unordered/unordered_flat_map.hpp>
 
 #include "common/clock.h"
 #include "common/threads/completion.h"
@@ -36,7 +35,9 @@
 #include "storage/api/series_iterator.h"
 #include "storage/api/wide_column.h"
 #include "storage/catalog/series_registry.h"
+#include "storage/cells/counters/counter_metrics.h"
 #include "storage/cells/counters/counter_rules.h"
+#include "storage/cells/counters/increment_group.h"
 #include "storage/cells/layouts/opentsdb_layout.h"
 #include "storage/cells/row_scan.h"
 
@@ -106,25 +107,18 @@ class CounterStore final : public PointSink {
 
  private:
   class PointsWithoutCounters;
-  struct Group;
-  // A cell that an increment of a batch was added to.
-  struct Touched {
-    std::uint32_t cell = 0;       // index in the group
-    std::uint32_t increment = 0;  // index in the batch
-  };
 
   CounterStore(Dependencies dependencies, CounterRules rules, CounterLimits limits,
                std::shared_ptr<Table> settings);
 
   Task<void> open_table(const CounterBucket& bucket);
-  Task<void> load_metrics();
-  Task<void> take_metrics(std::map<Bytes, std::string> metrics);
+  Task<void> open_table_without_rule();
   Task<bool> has_points(std::string metric);
   Task<void> note_metrics(std::vector<SeriesName> names, const InternedSeries& ids);
-  [[nodiscard]] const CounterRule* rule_of_series(const Series& series) const;
-  [[nodiscard]] std::vector<Refusal> collect(const PointBatch& batch, Group& group,
-                                             std::vector<Touched>& touched) const;
-  Task<void> write(Group& group);
+  // Adds the batch's increments to the group; returns those that are refused.
+  [[nodiscard]] std::vector<Refusal> collect(const PointBatch& batch, IncrementGroup& group,
+                                             std::vector<TouchedCell>& touched) const;
+  Task<void> write(IncrementGroup& group);
   Task<void> write_groups();
   void begin_writing();
 
@@ -132,19 +126,18 @@ class CounterStore final : public PointSink {
   const CounterRules rules_;
   const CounterLimits limits_;
   const std::shared_ptr<Table> settings_;
+  CounterMetrics metrics_;
   const std::unique_ptr<PointsWithoutCounters> points_;
   const std::shared_ptr<Semaphore> new_metrics_ = std::make_shared<Semaphore>(SemaphoreLoad{1, 1});
 
   mutable std::shared_mutex mutex_;
-  // Guarded by mutex_.
-  std::map<std::string, std::shared_ptr<Table>, std::less<>> tables_;  // by name of the bucket
-  boost::unordered_flat_map<Bytes, const CounterRule*> metrics_;       // with counters, by uid
-  std::map<std::string, const CounterRule*, std::less<>> names_;       // the same, by name
+  // By name of the bucket; guarded by mutex_.
+  std::map<std::string, std::shared_ptr<Table>, std::less<>> tables_;
 
   std::mutex group_mutex_;
-  std::shared_ptr<Group> group_;  // collects increments; guarded by group_mutex_
-  bool writing_ = false;          // write_groups() runs; guarded by group_mutex_
-  std::vector<Completion> idle_;  // finish when it has ended; guarded by group_mutex_
+  std::shared_ptr<IncrementGroup> group_;  // collects increments; guarded by group_mutex_
+  bool writing_ = false;                   // write_groups() runs; guarded by group_mutex_
+  std::vector<Completion> idle_;           // finish when it has ended; guarded by group_mutex_
   std::atomic<bool> urgent_ = false;
 
   prometheus::Counter& increments_;

@@ -1,0 +1,84 @@
+#include "storage/cells/counters/counter_metrics.h"
+
+#include <algorithm>
+#include <mutex>
+#include <optional>
+#include <ranges>
+#include <utility>
+
+namespace halite::storage {
+namespace {
+
+constexpr std::string_view kRow = "counters";
+
+// Series that are known at once.
+class OnePart final : public SeriesIterator {
+ public:
+  explicit OnePart(std::vector<Bytes> series) : series_(std::move(series)) {}
+  Task<std::optional<std::vector<Bytes>>> next() override {
+    co_return std::exchange(series_, std::nullopt);
+  }
+
+ private:
+  std::optional<std::vector<Bytes>> series_;
+};
+
+}  // namespace
+
+Task<void> CounterMetrics::load() {
+  std::vector<RowRead> reads;
+  reads.push_back({Bytes(kRow), 0, {}});
+  CO_TRY(const std::vector<Row> rows, co_await settings_->read(std::move(reads)));
+  std::map<Bytes, std::string> stored;
+  for (const Cell& cell : rows.front().cells) stored[cell.qualifier] = cell.value;
+  keep(stored);
+  co_return Result<void>();
+}
+
+Task<void> CounterMetrics::add(std::map<Bytes, std::string> metrics) {
+  RowWrite write{.row = Bytes(kRow), .puts = {}, .deletes = {}};
+  for (const auto& [uid, name] : metrics) write.puts.push_back({{0, uid}, name, 0});
+  std::vector<RowWrite> writes(1, std::move(write));
+  CO_TRY_VOID(co_await settings_->write(std::move(writes)));
+  keep(metrics);
+  co_return Result<void>();
+}
+
+void CounterMetrics::keep(const std::map<Bytes, std::string>& metrics) {
+  const std::unique_lock lock(mutex_);
+  for (const auto& [uid, name] : metrics) {
+    const CounterRule* const rule = rules_.find(name);
+    by_uid_[uid] = by_name_[name] = rule == nullptr ? &rules_.without_rule() : rule;
+  }
+}
+
+const CounterRule* CounterMetrics::rule_of(std::string_view name) const {
+  const std::shared_lock lock(mutex_);
+  const auto found = by_name_.find(name);
+  return found == by_name_.end() ? nullptr : found->second;
+}
+
+const CounterRule* CounterMetrics::rule_of(const Series& series) const {
+  const std::shared_lock lock(mutex_);
+  const auto found = by_uid_.find(Bytes(series.tsuid.metric()));
+  return found == by_uid_.end() ? nullptr : found->second;
+}
+
+bool CounterMetrics::has_without_rule() const {
+  const std::shared_lock lock(mutex_);
+  return std::ranges::any_of(by_name_ | std::views::values, [this](const CounterRule* rule) {
+    return rule == &rules_.without_rule();
+  });
+}
+
+std::unique_ptr<SeriesIterator> CounterMetrics::series_among(const std::vector<Bytes>& tsuids,
+                                                             std::size_t width) const {
+  std::vector<Bytes> among;
+  const std::shared_lock lock(mutex_);
+  for (const Bytes& tsuid : tsuids) {
+    if (by_uid_.contains(tsuid.substr(0, width))) among.push_back(tsuid);
+  }
+  return std::make_unique<OnePart>(std::move(among));
+}
+
+}  // namespace halite::storage

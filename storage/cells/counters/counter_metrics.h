@@ -1,0 +1,57 @@
+// Which metrics have counters: a row of the settings table, and its copy in memory.
+//
+//   Threads  call from any thread.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <shared_mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <boost/unordered/unordered_flat_map.hpp>
+
+#include "common/threads/task.h"
+#include "storage/api/series.h"
+#include "storage/api/series_iterator.h"
+#include "storage/api/wide_column.h"
+#include "storage/cells/counters/counter_rules.h"
+
+namespace halite::storage {
+
+class CounterMetrics {
+ public:
+  // The rules outlive it.
+  CounterMetrics(std::shared_ptr<Table> settings, const CounterRules& rules)
+      : settings_(std::move(settings)), rules_(rules) {}
+
+  Task<void> load();
+
+  // Adds metrics: names by uid. They are durable when it returns.
+  Task<void> add(std::map<Bytes, std::string> metrics);
+
+  // The rule of a metric with counters, or the buckets of those without one; null: no counters.
+  [[nodiscard]] const CounterRule* rule_of(std::string_view name) const;
+  [[nodiscard]] const CounterRule* rule_of(const Series& series) const;
+
+  // Some metric has no rule.
+  [[nodiscard]] bool has_without_rule() const;
+
+  // Those tsuids whose metrics have counters. `width`: of a metric's uid.
+  [[nodiscard]] std::unique_ptr<SeriesIterator> series_among(const std::vector<Bytes>& tsuids,
+                                                             std::size_t width) const;
+
+ private:
+  void keep(const std::map<Bytes, std::string>& metrics);
+
+  const std::shared_ptr<Table> settings_;
+  const CounterRules& rules_;
+  mutable std::shared_mutex mutex_;
+  // Guarded by mutex_.
+  boost::unordered_flat_map<Bytes, const CounterRule*> by_uid_;
+  std::map<std::string, const CounterRule*, std::less<>> by_name_;
+};
+
+}  // namespace halite::storage
