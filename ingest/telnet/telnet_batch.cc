@@ -286,7 +286,10 @@ Task<void> TelnetBatch::await_durable(Flushed flushed, std::string& replies) {
   if (!flushed.durable.finished()) context.store.request_sync();
   Result<void> settled =
       co_await context.await_durable(flushed.durable, Protocol::kTelnet, flushed.points);
-  if (!settled && context.options.telnet_storage_errors) {
+  if (!settled && settled.error().code == Errc::kInvalidArgument) {
+    // Increments that were refused when they were written. The others are stored.
+    replies += telnet_refusal(illegal(settled.error().message).error(), words_of(context.options));
+  } else if (!settled && context.options.telnet_storage_errors) {
     replies += telnet_may_be_stored(settled.error(), flushed.points, words_of(context.options));
   }
   co_return settled;

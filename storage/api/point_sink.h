@@ -47,6 +47,7 @@ struct Refusal {
 // The result of an append. Points that are not refused are accepted. When `durable` completes
 // without an error, they are durable. When it completes with an error, each point may be stored or
 // not: readers may see it now, and a restart may lose it. It is safe to append the points again.
+// Of increments, kInvalidArgument says that some were refused late; the others are durable.
 struct Accepted {
   Completion durable;
   std::vector<Refusal> refused;  // not stored; does not affect other points

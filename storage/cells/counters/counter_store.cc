@@ -315,8 +315,11 @@ Task<void> CounterStore::write_groups() {
       if (outcome) {
         const std::vector<Refusal> refused = group->refusals(waiter.touched);
         if (!refused.empty()) {
-          outcome = fail(Errc::kInvalidArgument, fmt::format("{} increments: {}", refused.size(),
-                                                             refused.front().error.message));
+          const std::string count = refused.size() == 1
+                                        ? "1 increment was"
+                                        : fmt::format("{} increments were", refused.size());
+          outcome = fail(Errc::kInvalidArgument,
+                         fmt::format("{} not added: {}", count, refused.front().error.message));
         }
       }
       waiter.done.finish(std::move(outcome));
