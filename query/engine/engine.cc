@@ -19,6 +19,7 @@
 #include "query/engine/sub_query.h"
 #include "query/plan/plan.h"
 #include "query/query_budget.h"
+#include "storage/cells/counters/counter_store.h"
 
 namespace halite::query {
 namespace {
@@ -116,6 +117,10 @@ Task<QueryEngine::Impl::Read> QueryEngine::Impl::answer_one(Answer* answer, std:
   const auto& [pace, budget] = attempt;
   const SubQuestion question = answer->question.queries[index];
   CO_TRY_VOID(budget->check());
+  if (sources.counters != nullptr && sources.counters->is_stale()) {
+    auto refreshing = sources.counters->refresh();
+    CO_TRY_VOID(co_await std::move(refreshing));
+  }
   CO_TRY(std::vector<ReadChoice> choices, choose_reads(question, sources.rollups, sources.counters,
                                                        sources.tags, answer->question.begin));
   storage::SeriesQuery wanted = series_query(question, skip_unknown_values);

@@ -50,7 +50,7 @@ using Afterwork = std::function<Result<void>(const Answer& answer, QueryBudget& 
 struct AuxiliarySources {
   const storage::RollupTables* rollups = nullptr;       // null: rollups are off
   const storage::HistogramCells* histograms = nullptr;  // null: histograms are off
-  const storage::CounterStore* counters = nullptr;      // null: there are none
+  storage::CounterStore* counters = nullptr;            // null: there are none
   AggregateTag tags;
 };
 

@@ -24,6 +24,8 @@ namespace {
 constexpr Family kKeys = 1;
 constexpr std::int64_t kKeyTtlMs = 600'000;  // so long a key is remembered
 constexpr std::chrono::milliseconds kCollectStep(5);
+// After this time, metrics that other processes have begun to count are read.
+constexpr std::int64_t kRefreshMs = 5'000;
 
 std::string table_name(const std::string& data_table, const CounterBucket& bucket) {
   return fmt::format("{}-counters-{}", data_table, bucket.name);
@@ -69,6 +71,7 @@ class CounterStore::PointsWithoutCounters final : public PointSink {
       : counters_(counters), points_(counters.dependencies_.points) {}
 
   Task<InternedSeries> intern(std::vector<SeriesName> names, CreateNames create) override {
+    if (counters_.is_stale()) CO_TRY_VOID(co_await counters_.refresh());
     std::vector<std::optional<Error>> refused(names.size());
     for (std::size_t i = 0; i < names.size(); ++i) {
       const std::string& metric = names[i].metric;
@@ -119,9 +122,19 @@ Task<std::unique_ptr<CounterStore>> CounterStore::open(Dependencies dependencies
     for (const CounterBucket& bucket : rule.buckets)
       CO_TRY_VOID(co_await opened->open_table(bucket));
   }
-  CO_TRY_VOID(co_await opened->metrics_.load());
-  if (opened->metrics_.has_without_rule()) CO_TRY_VOID(co_await opened->open_table_without_rule());
+  CO_TRY_VOID(co_await opened->refresh());
   co_return opened;
+}
+
+Task<void> CounterStore::refresh() {
+  refreshed_ms_ = dependencies_.clock.now_ms();
+  CO_TRY_VOID(co_await metrics_.load());
+  if (metrics_.has_without_rule()) CO_TRY_VOID(co_await open_table_without_rule());
+  co_return Result<void>();
+}
+
+bool CounterStore::is_stale() const {
+  return is_shared() && dependencies_.clock.now_ms() >= refreshed_ms_ + kRefreshMs;
 }
 
 Task<void> CounterStore::open_table_without_rule() {
@@ -157,14 +170,6 @@ Task<void> CounterStore::open_table(const CounterBucket& bucket) {
   co_return Result<void>();
 }
 
-const CounterRule* CounterStore::rule_of(std::string_view metric) const {
-  return metrics_.rule_of(metric);
-}
-
-std::unique_ptr<SeriesIterator> CounterStore::series_among(const std::vector<Bytes>& tsuids) const {
-  return metrics_.series_among(tsuids, dependencies_.rows->widths().metric);
-}
-
 Task<bool> CounterStore::has_points(std::string metric) {
   SeriesQuery query;
   query.metric = std::move(metric);
@@ -185,6 +190,7 @@ Task<InternedSeries> CounterStore::intern(std::vector<SeriesName> names, CreateN
     if (rule_of(metric) != nullptr) continue;
     if (with_points.empty()) {
       CO_TRY(turn, co_await new_metrics_->enter({1, 1}));
+      if (is_shared()) CO_TRY_VOID(co_await refresh());
     }
     const auto [known, is_new] = with_points.try_emplace(metric, false);
     if (is_new && rule_of(metric) == nullptr) {  // it may have got one meanwhile

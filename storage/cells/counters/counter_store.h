@@ -90,8 +90,14 @@ class CounterStore final : public PointSink {
   // The sink of points: the point store, except that it refuses new series of counters.
   [[nodiscard]] PointSink& points();
 
+  // Other processes may have begun to count metrics: refresh() before rule_of().
+  [[nodiscard]] bool is_stale() const;
+  Task<void> refresh();
+
   // The rule of a metric with counters; null if it has none.
-  [[nodiscard]] const CounterRule* rule_of(std::string_view metric) const;
+  [[nodiscard]] const CounterRule* rule_of(std::string_view metric) const {
+    return metrics_.rule_of(metric);
+  }
 
   // The sums in one bucket's table; nothing if no increment has made it yet. The sum of all time
   // has the time `all_at`. The source must outlive its scans, and this object the source.
@@ -100,7 +106,9 @@ class CounterStore final : public PointSink {
 
   // Those tsuids whose metrics have counters.
   [[nodiscard]] std::unique_ptr<SeriesIterator> series_among(
-      const std::vector<Bytes>& tsuids) const;
+      const std::vector<Bytes>& tsuids) const {
+    return metrics_.series_among(tsuids, dependencies_.rows->widths().metric);
+  }
 
   // Waits for increments under way.
   Task<void> close();
@@ -113,6 +121,7 @@ class CounterStore final : public PointSink {
 
   Task<void> open_table(const CounterBucket& bucket);
   Task<void> open_table_without_rule();
+  [[nodiscard]] bool is_shared() const { return dependencies_.scan.shared_tables; }
   Task<bool> has_points(std::string metric);
   Task<void> note_metrics(std::vector<SeriesName> names, const InternedSeries& ids);
   // Adds the batch's increments to the group; returns those that are refused.
@@ -127,6 +136,7 @@ class CounterStore final : public PointSink {
   const CounterLimits limits_;
   const std::shared_ptr<Table> settings_;
   CounterMetrics metrics_;
+  std::atomic<TimestampMs> refreshed_ms_ = 0;
   const std::unique_ptr<PointsWithoutCounters> points_;
   const std::shared_ptr<Semaphore> new_metrics_ = std::make_shared<Semaphore>(SemaphoreLoad{1, 1});
 

@@ -52,19 +52,22 @@ class CounterStoreTest : public testing::Test {
                                              pool_.get_executor(), *metrics_},
                                             {}))
                   .value();
+    counters_ = open_counters({});
+  }
+  std::unique_ptr<CounterStore> open_counters(const RowScanOptions& scan) {
     CounterStore::Dependencies dependencies{.store = *cells_,
                                             .points = *points_,
                                             .series = points_->registry(),
                                             .rows = OpentsdbLayout::make({}).value(),
-                                            .scan = {},
+                                            .scan = scan,
                                             .data_table = "tsdb",
                                             .settings_table = "halite-settings",
                                             .clock = clock_,
                                             .executor = pool_.get_executor(),
                                             .registry = *metrics_};
-    counters_ = run_task(CounterStore::open(std::move(dependencies),
-                                            CounterRules::parse(kWebRules, 7 * kDayMs).value(), {}))
-                    .value();
+    return run_task(CounterStore::open(std::move(dependencies),
+                                       CounterRules::parse(kWebRules, 7 * kDayMs).value(), {}))
+        .value();
   }
   void close() {
     std::ignore = run_task(counters_->close());
@@ -186,6 +189,26 @@ TEST_F(CounterStoreTest, AMetricHasPointsOrCounters) {
       run_task(counters_->intern({{"cpu", {{"h", "1"}}}, {"likes", {{"host", "a"}}}}, {})).value();
   EXPECT_FALSE(mixed[0]);
   EXPECT_EQ(mixed[1].value(), counter("likes", "a"));
+}
+
+TEST_F(CounterStoreTest, ProcessesLearnFromEachOtherWhatIsCounted) {
+  RowScanOptions shared;
+  shared.shared_tables = true;
+  const auto other = open_counters(shared);
+  counter("likes", "a");
+  counter("web.hits", "a");
+  // An increment does not wait for the next refresh.
+  EXPECT_TRUE(intern("likes", "b", *other));
+  EXPECT_TRUE(intern("web.hits", "b", *other));
+  counter("more", "a");
+  EXPECT_FALSE(other->is_stale());
+  clock_.advance(5'000);
+  EXPECT_TRUE(other->is_stale());
+  EXPECT_FALSE(counters_->is_stale());
+  EXPECT_FALSE(intern("more", "b", other->points()));
+  EXPECT_NE(other->rule_of("more"), nullptr);
+  EXPECT_FALSE(other->is_stale());
+  EXPECT_TRUE(run_task(other->close()));
 }
 
 TEST_F(CounterStoreTest, ARuleLeavesMetricsThatHavePoints) {
