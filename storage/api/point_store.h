@@ -41,7 +41,7 @@ inline constexpr std::size_t kBlockPointsMax = 1024;
 // values (-0 and 0) the first in time order.
 struct SpanTotals {
   TimestampMs begin = 0;  // a multiple of the span's length
-  std::uint32_t count = 0;
+  std::uint64_t count = 0;
   double sum = 0;  // only if the request asks for sums; equals adding the points one by one
   double min = 0;
   double max = 0;
@@ -211,6 +211,9 @@ class PointStore : public BlockSource, public PointSink {
   // Names that begin with prefix, in byte order; at most max.
   virtual Task<std::vector<std::string>> suggest(NameKind kind, std::string prefix,
                                                  std::size_t max) = 0;
+
+  // Completes when all points that scans see now are durable.
+  [[nodiscard]] virtual Completion durable() { return Completion::done(); }
 
   // Makes all accepted points durable. seal() also rewrites them into their final form.
   virtual Task<void> flush() = 0;

@@ -306,6 +306,13 @@ Task<std::vector<std::string>> EngineStore::suggest(NameKind kind, std::string p
   return context_->registry.uids().suggest(kind, std::move(prefix), max);
 }
 
+Completion EngineStore::durable() {
+  const Sequence last = context_->log->last();
+  if (last == 0) return Completion::done();
+  context_->log->request_sync();
+  return context_->log->durable(last);
+}
+
 Task<void> EngineStore::flush() {
   const Completion done = maintenance_->flush();
   co_return co_await done.wait();

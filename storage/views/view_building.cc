@@ -1,0 +1,313 @@
+// How a ViewStore computes totals: what to compute next, and the steps of one day.
+#include <algorithm>
+#include <iterator>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+#include <prometheus/counter.h>
+
+#include "common/units.h"
+#include "storage/views/view_store.h"
+
+namespace halite::storage {
+namespace {
+
+constexpr std::int64_t kFindMetricsMs = 30'000;
+constexpr std::int64_t kDropOldMs = kHourMs;
+
+}  // namespace
+
+// The metrics that exist and that views cover.
+Task<void> ViewStore::find_metrics() {
+  metrics_.clear();
+  for (const auto& view : views()) {
+    const std::string& pattern = view->rule.metrics;
+    const bool prefix = pattern.ends_with('*');
+    std::vector<std::string> names = {pattern};
+    if (prefix) {
+      auto suggesting = dependencies_.points.suggest(
+          NameKind::kMetric, pattern.substr(0, pattern.size() - 1), limits_.metrics_max);
+      CO_TRY(names, co_await std::move(suggesting));
+    }
+    for (const std::string& name : names) {
+      auto finding = dependencies_.uids.find(NameKind::kMetric, name);
+      const Result<UidTable::NameMapping> known = co_await std::move(finding);
+      if (!known && known.error().code == Errc::kNotFound) continue;
+      if (!known) co_return std::unexpected(known.error());
+      if (metrics_.size() == limits_.metrics_max && !metrics_.contains(name)) {
+        co_return fail(Errc::kTooLarge,
+                       fmt::format("the views cover more than {} metrics", limits_.metrics_max));
+      }
+      MetricWork& work = metrics_[name];
+      work.uid = dependencies_.uids.uid_bytes(NameKind::kMetric, known->uid);
+      work.views.push_back(view);
+    }
+  }
+  found_ms_ = dependencies_.clock.now_ms();
+  co_return Result<void>{};
+}
+
+// The first day with points that have not expired, by an estimate; today if there are none.
+Task<Day> ViewStore::first_day(std::string metric) {
+  const Day today = day_of(dependencies_.clock.now_ms());
+  SeriesQuery query;
+  query.metric = metric;
+  auto selecting = dependencies_.points.select(std::move(query), {});
+  const auto selection = co_await std::move(selecting);
+  if (!selection && selection.error().code == Errc::kNotFound) co_return today;
+  if (!selection) co_return std::unexpected(selection.error());
+  const Day oldest = day_of(kept_from(metric));
+  const auto has_points = [&](Day end) -> Task<bool> {
+    auto estimating = dependencies_.points.estimate(
+        *selection, {.begin = begin_of(oldest), .end = begin_of(end)});
+    CO_TRY(const ReadEstimate estimate, co_await std::move(estimating));
+    co_return estimate.rows > 0;
+  };
+  // Points before `low` do not exist, points before `high` do, or it is today.
+  Day low = oldest;
+  Day high = today;
+  while (low < high) {
+    const Day middle = low + (high - low) / 2;
+    auto asking = has_points(middle + 1);
+    const Result<bool> any = co_await std::move(asking);
+    if (!any && any.error().code == Errc::kUnsupported) co_return oldest;
+    if (!any) co_return std::unexpected(any.error());
+    if (*any) {
+      high = middle;
+    } else {
+      low = middle + 1;
+    }
+  }
+  co_return low;
+}
+
+Task<void> ViewStore::find_oldest(const View& view, const std::string& metric, const Bytes& uid) {
+  if (changes_.oldest(view.id, uid)) co_return Result<void>{};
+  auto estimating = first_day(metric);
+  CO_TRY(const Day estimated, co_await std::move(estimating));
+  changes_.guess_oldest(view.id, uid, estimated);
+  auto waiting = changes_.wait_for_writers();
+  CO_TRY_VOID(co_await std::move(waiting));
+  auto looking = first_time(metric, begin_of(estimated));
+  CO_TRY(const TimestampMs first, co_await std::move(looking));
+  auto confirming = changes_.confirm_oldest(view.id, uid, day_of(first));
+  co_return co_await std::move(confirming);
+}
+
+// The time of the first point before `end`; `end` if there is none.
+Task<TimestampMs> ViewStore::first_time(std::string metric, TimestampMs end) {
+  SeriesQuery query;
+  query.metric = metric;
+  auto selecting = dependencies_.points.select(std::move(query), {});
+  const auto selection = co_await std::move(selecting);
+  if (!selection && selection.error().code == Errc::kNotFound) co_return end;
+  if (!selection) co_return std::unexpected(selection.error());
+  TimestampMs first = end;
+  for (const ShardSeriesCount& share : dependencies_.points.series_by_shard(**selection)) {
+    const std::unique_ptr<BlockScan> scan = dependencies_.points.scan(
+        *selection, {.begin = kept_from(metric), .end = first}, share.shard);
+    while (true) {
+      auto next = scan->next();
+      CO_TRY(const std::vector<Block> blocks, co_await std::move(next));
+      if (blocks.empty()) break;
+      for (const Block& block : blocks) {
+        if (!block.times.empty()) first = std::min(first, block.times.front());
+      }
+    }
+  }
+  co_return first;
+}
+
+// Removes what the view no longer keeps.
+Task<void> ViewStore::drop_old(const View& view, const Bytes& uid) {
+  const TimestampMs now = dependencies_.clock.now_ms();
+  if (view.rule.keep_ms == 0 || view.rule.keep_ms >= now) co_return Result<void>{};
+  TimestampMs& dropped = dropped_ms_[{view.id, uid}];
+  if (now - dropped < kDropOldMs) co_return Result<void>{};
+  dropped = now;
+  const Day first = day_of(now - view.rule.keep_ms);
+  changes_.forget_days_before(view.id, uid, first);
+  auto removing = table_.remove_days_before(view.id, uid, first);
+  co_return co_await std::move(removing);
+}
+
+// The newest day with units to compute. Units whose points have begun to expire stay as they are.
+std::optional<ViewStore::DayWork> ViewStore::find_work(const std::string& metric,
+                                                       const MetricWork& work) {
+  const TimestampMs until = dependencies_.clock.now_ms() - limits_.settle_ms;
+  std::optional<DayWork> found;
+  for (const auto& view : work.views) {
+    const std::optional<Day> oldest = changes_.oldest(view->id, work.uid);
+    if (!oldest) continue;
+    const std::int64_t unit_ms = view->rule.unit_ms();
+    TimestampMs begin = std::max(begin_of(*oldest), kept_from(metric));
+    if (view->rule.keep_ms != 0) begin = std::max(begin, until - view->rule.keep_ms);
+    const UnitRange units = {.begin = (begin + unit_ms - 1) / unit_ms, .end = until / unit_ms};
+    if (units.begin >= units.end) continue;
+    const std::vector<bool> built = changes_.built(view->id, work.uid, units);
+    const auto waiting = static_cast<std::uint64_t>(std::ranges::count(built, false));
+    {
+      const std::lock_guard lock(mutex_);
+      progress_[view->rule.name].waiting[metric] = waiting;
+    }
+    if (waiting == 0) continue;
+    const std::int64_t of_day = kDayMs / unit_ms;
+    const auto last = std::find(built.rbegin(), built.rend(), false);
+    const std::int64_t last_unit = units.begin + static_cast<std::int64_t>(built.rend() - last) - 1;
+    const auto day = static_cast<Day>(last_unit / of_day);
+    if (found && day < found->day) continue;
+    if (!found || day > found->day) {
+      found = DayWork{.metric = metric, .uid = work.uid, .day = day, .parts = {}};
+    }
+    std::int64_t first_unit = last_unit;
+    for (std::int64_t unit = std::max(units.begin, day * of_day); unit < last_unit; ++unit) {
+      if (built[static_cast<std::size_t>(unit - units.begin)]) continue;
+      first_unit = unit;
+      break;
+    }
+    found->parts.emplace_back(view, UnitRange{.begin = first_unit, .end = last_unit + 1});
+    found->waiting += waiting;
+  }
+  return found;
+}
+
+Task<bool> ViewStore::build_some() {
+  if (read_only_) co_return false;
+  auto listing = table_.removed();
+  CO_TRY(const std::vector<ViewId> removed, co_await std::move(listing));
+  for (const ViewId view : removed) {
+    auto clearing = table_.clear_removed(view);
+    CO_TRY_VOID(co_await std::move(clearing));
+  }
+  if (dependencies_.clock.now_ms() - found_ms_ >= kFindMetricsMs) {
+    auto finding = find_metrics();
+    CO_TRY_VOID(co_await std::move(finding));
+  }
+  // One metric after the other, so that none waits for all days of another.
+  for (std::size_t looked = 0; looked < metrics_.size(); ++looked) {
+    auto next = metrics_.upper_bound(last_metric_);
+    if (next == metrics_.end()) next = metrics_.begin();
+    last_metric_ = next->first;
+    const MetricWork& work = next->second;
+    for (const auto& view : work.views) {
+      auto finding = find_oldest(*view, next->first, work.uid);
+      CO_TRY_VOID(co_await std::move(finding));
+      auto dropping = drop_old(*view, work.uid);
+      CO_TRY_VOID(co_await std::move(dropping));
+    }
+    std::optional<DayWork> found = find_work(next->first, work);
+    if (!found) continue;
+    auto building = build(*std::move(found));
+    CO_TRY_VOID(co_await std::move(building));
+    co_return true;
+  }
+  co_return false;
+}
+
+Task<void> ViewStore::build(DayWork work) {
+  Views of_work;
+  std::vector<ViewChanges::Building> units;
+  std::uint64_t count = 0;
+  for (const auto& [view, range] : work.parts) {
+    of_work.push_back(view);
+    units.push_back({.view = view->id, .metric = work.uid, .units = range});
+    count += static_cast<std::uint64_t>(range.end - range.begin);
+  }
+  note(of_work, fmt::format("{}, day {}", work.metric, work.day), "");
+  changes_.begin(std::move(units));
+  const auto compute = [&]() -> Task<void> {
+    auto waiting = changes_.wait_for_writers();
+    CO_TRY_VOID(co_await std::move(waiting));
+    auto reading = totals_of(work);
+    CO_TRY(const std::vector<GroupTotals> totals, co_await std::move(reading));
+    // A crash must not lose points that the totals contain.
+    const Completion durable = dependencies_.points.durable();
+    auto syncing = durable.wait();
+    CO_TRY_VOID(co_await std::move(syncing));
+    for (std::size_t i = 0; i < work.parts.size(); ++i) {
+      const View& view = *work.parts[i].first;
+      auto preparing = rows_of(view, work, work.parts[i].second, totals[i]);
+      CO_TRY(std::vector<StoredDay> rows, co_await std::move(preparing));
+      auto writing = table_.write_days(view.id, std::move(rows));
+      CO_TRY_VOID(co_await std::move(writing));
+    }
+    auto finishing = changes_.finish();
+    co_return co_await std::move(finishing);
+  };
+  auto computing = compute();
+  const Result<void> built = co_await std::move(computing);
+  if (!built) changes_.give_up();
+  note(of_work, "", built ? "" : built.error().message);
+  if (built) units_.Increment(static_cast<double>(count));
+  co_return built;
+}
+
+Task<std::vector<GroupTotals>> ViewStore::totals_of(const DayWork& work) {
+  TimeRange hull = {.begin = begin_of(work.day + 1), .end = begin_of(work.day)};
+  std::vector<WantedTotals> wanted;
+  for (const auto& [view, units] : work.parts) {
+    const std::int64_t unit_ms = view->rule.unit_ms();
+    const TimeRange range = {.begin = units.begin * unit_ms, .end = units.end * unit_ms};
+    hull = {.begin = std::min(hull.begin, range.begin), .end = std::max(hull.end, range.end)};
+    wanted.push_back({.rule = &view->rule, .range = range});
+  }
+  std::vector<GroupTotals> none;
+  for (const WantedTotals& one : wanted) {
+    none.emplace_back(*one.rule, dependencies_.widths, one.range);
+  }
+  SeriesQuery query;
+  query.metric = work.metric;
+  query.since = hull.begin;
+  auto selecting = dependencies_.points.select(std::move(query), {});
+  const auto selection = co_await std::move(selecting);
+  if (!selection && selection.error().code == Errc::kNotFound) co_return none;
+  if (!selection) co_return std::unexpected(selection.error());
+  TotalsReading reading{.points = dependencies_.points,
+                        .selection = *selection,
+                        .range = hull,
+                        .wanted = std::move(wanted),
+                        .widths = dependencies_.widths,
+                        .bytes_max = limits_.bytes_max};
+  auto computing = read_totals(reading);
+  Result<std::vector<GroupTotals>> totals = co_await std::move(computing);
+  points_.Increment(static_cast<double>(reading.points_read.load()));
+  co_return totals;
+}
+
+// The cells of the units, with empty ones for groups that have lost all points.
+Task<std::vector<StoredDay>> ViewStore::rows_of(const View& view, const DayWork& work,
+                                                UnitRange units, const GroupTotals& totals) {
+  const std::int64_t unit_ms = view.rule.unit_ms();
+  const std::int64_t first_of_day = begin_of(work.day) / unit_ms;
+  const auto buckets = static_cast<std::size_t>(unit_ms / view.rule.interval_ms);
+  std::map<Bytes, StoredDay> rows;
+  const auto row_of = [&](const Bytes& group) -> StoredDay& {
+    StoredDay& row = rows[group];
+    row.day = work.day;
+    row.group = group;
+    return row;
+  };
+  const auto remove_stored = [&](StoredDay day) -> Result<void> {
+    for (const auto& [number, cell] : day.units) {
+      const std::int64_t unit = first_of_day + number;
+      if (unit >= units.begin && unit < units.end) row_of(day.group).units[number] = {};
+    }
+    return {};
+  };
+  auto reading = table_.read_days(view.id, work.uid, work.day, work.day + 1, {}, remove_stored);
+  CO_TRY_VOID(co_await std::move(reading));
+  for (const auto& [group, all] : totals.groups()) {
+    for (std::int64_t unit = units.begin; unit < units.end; ++unit) {
+      const auto from = static_cast<std::size_t>(unit - units.begin) * buckets;
+      Bytes cell = view_cell(view.rule.functions, std::span(all).subspan(from, buckets));
+      if (cell.empty()) continue;
+      row_of(group).units[static_cast<std::uint8_t>(unit - first_of_day)] = std::move(cell);
+    }
+  }
+  std::vector<StoredDay> all;
+  for (auto& [group, row] : rows) all.push_back(std::move(row));
+  co_return all;
+}
+
+}  // namespace halite::storage

@@ -1,0 +1,248 @@
+#include "storage/views/view_source.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "common/units.h"
+#include "storage/catalog/select_series.h"
+#include "storage/cells/layouts/tsuid.h"
+#include "storage/views/view_cell.h"
+#include "storage/views/view_totals.h"
+
+namespace halite::storage {
+namespace {
+
+constexpr std::size_t kBlocksTogether = 256;
+constexpr std::int64_t kBucketsTogether = 2048;  // of a group, computed from points
+
+// The groups of a query as series of a table of their own, which knows only their names.
+class GroupSeries {
+ public:
+  explicit GroupSeries(UidWidths widths) : widths_(widths), table_({}, widths) {}
+
+  // Adds the groups that match the selection.
+  Task<void> add(UidTable& uids, const RowSelection& selection, std::vector<Bytes> groups) {
+    std::erase_if(groups, [this](const Bytes& group) { return ids_.contains(group); });
+    std::vector<SeriesUids> parsed;
+    std::vector<UidTable::UidRequest> requests;
+    for (const Bytes& group : groups) {
+      CO_TRY(SeriesUids series, parse_tsuid(widths_, group));
+      requests.push_back({NameKind::kMetric, series.metric});
+      for (const UidPair& pair : series.pairs) {
+        requests.push_back({NameKind::kTagKey, pair.key});
+        requests.push_back({NameKind::kTagValue, pair.value});
+      }
+      parsed.push_back(std::move(series));
+    }
+    auto naming = uids.names_of(std::move(requests));
+    CO_TRY(const auto names, co_await std::move(naming));
+    auto name = names.begin();
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+      NewSeries series{
+          .metric_uid = parsed[i].metric, .metric = {}, .tsuid = groups[i], .tags = {}};
+      CO_TRY(const UidTable::NameMapping metric, *name++);
+      series.metric = metric.name;
+      for (const UidPair& pair : parsed[i].pairs) {
+        CO_TRY(const UidTable::NameMapping key, *name++);
+        CO_TRY(const UidTable::NameMapping value, *name++);
+        series.tags.push_back(
+            {.key = key.name, .value = value.name, .key_uid = pair.key, .value_uid = pair.value});
+      }
+      CO_TRY(const SeriesId id, table_.add(series));
+      ids_[groups[i]] = selection.matches(table_.at(id)) ? std::optional(id) : std::nullopt;
+    }
+    co_return Result<void>{};
+  }
+
+  // nullopt: it does not match, or is not known.
+  [[nodiscard]] std::optional<SeriesId> find(const Bytes& group) const {
+    const auto known = ids_.find(group);
+    return known == ids_.end() ? std::nullopt : known->second;
+  }
+  [[nodiscard]] const Series& at(SeriesId id) const { return table_.at(id); }
+
+ private:
+  const UidWidths widths_;
+  SeriesTable table_;
+  std::map<Bytes, std::optional<SeriesId>> ids_;
+};
+
+class ViewScan final : public BlockScan {
+ public:
+  ViewScan(const ViewReading& reading, GroupSeries& groups,
+           std::shared_ptr<const Selection> selection, TimeRange range)
+      : reading_(reading),
+        groups_(groups),
+        selection_(std::move(selection)),
+        rows_(as_rows(selection_)),
+        metric_(reading.uids.uid_bytes(NameKind::kMetric, rows_->metric_uid())),
+        range_(range) {
+    range_.begin = std::max(range_.begin, reading.view_kept_from);
+    const std::int64_t units = kBucketsTogether * reading.rule.interval_ms / unit_ms();
+    units_together_ = static_cast<std::size_t>(std::max<std::int64_t>(1, units));
+  }
+
+  Task<std::vector<Block>> next() override {
+    if (!std::exchange(read_, true) && range_.begin < range_.end) {
+      auto reading = read();
+      CO_TRY_VOID(co_await std::move(reading));
+      next_ = totals_.begin();
+    }
+    std::vector<Block> blocks;
+    while (blocks.size() < kBlocksTogether && !totals_.empty() && next_ != totals_.end()) {
+      auto& [series, by_time] = *next_;
+      Block block;
+      block.series = series;
+      while (!by_time.empty() && block.totals.size() < kBlockPointsMax) {
+        block.totals.push_back(by_time.extract(by_time.begin()).mapped());
+      }
+      if (by_time.empty()) ++next_;
+      if (!block.totals.empty()) blocks.push_back(std::move(block));
+    }
+    co_return blocks;
+  }
+
+ private:
+  [[nodiscard]] std::int64_t unit_ms() const { return reading_.rule.unit_ms(); }
+  // Keeps the buckets that lie in the range.
+  void take(const Bytes& group, TimestampMs begin, std::span<const BucketTotals> buckets);
+  Task<void> read();
+  Task<void> read_points(UnitRange units);
+  Task<void> read_stored(UnitRange units, const std::vector<bool>& stored);
+
+  const ViewReading& reading_;
+  GroupSeries& groups_;
+  const std::shared_ptr<const Selection> selection_;
+  const std::shared_ptr<const RowSelection> rows_;
+  const Bytes metric_;
+  TimeRange range_;
+  std::size_t units_together_ = 0;  // read from points at once; fewer if there are many groups
+  bool read_ = false;
+  std::map<SeriesId, std::map<TimestampMs, SpanTotals>> totals_;
+  std::map<SeriesId, std::map<TimestampMs, SpanTotals>>::iterator next_;
+};
+
+void ViewScan::take(const Bytes& group, TimestampMs begin, std::span<const BucketTotals> buckets) {
+  const std::optional<SeriesId> id = groups_.find(group);
+  if (!id) return;
+  for (const BucketTotals& bucket : buckets) {
+    if (bucket.any && begin >= range_.begin && begin < range_.end) {
+      totals_[*id][begin] = {.begin = begin,
+                             .count = bucket.count,
+                             .sum = bucket.sum,
+                             .min = bucket.min,
+                             .max = bucket.max};
+    }
+    begin += reading_.rule.interval_ms;
+  }
+}
+
+// The last bucket may end after the range: then only its points in the range count.
+Task<void> ViewScan::read() {
+  const UnitRange units = {.begin = range_.begin / unit_ms(),
+                           .end = (range_.end + unit_ms() - 1) / unit_ms()};
+  std::vector<bool> stored = reading_.changes.built(reading_.view, metric_, units);
+  for (std::size_t i = 0; i < stored.size(); ++i) {
+    const TimestampMs begin = (units.begin + static_cast<std::int64_t>(i)) * unit_ms();
+    if (begin < reading_.kept_from) stored[i] = true;
+  }
+  if (range_.end % reading_.rule.interval_ms != 0) stored.back() = false;
+  auto reading = read_stored(units, stored);
+  CO_TRY_VOID(co_await std::move(reading));
+  for (std::size_t begin = 0; begin < stored.size();) {
+    std::size_t end = begin;
+    while (end < stored.size() && !stored[end]) ++end;
+    while (begin < end) {
+      const std::size_t piece = std::min(end - begin, units_together_);
+      auto reading_points =
+          read_points({.begin = units.begin + static_cast<std::int64_t>(begin),
+                       .end = units.begin + static_cast<std::int64_t>(begin + piece)});
+      const Result<void> done = co_await std::move(reading_points);
+      if (!done && done.error().code == Errc::kTooLarge && piece > 1) {
+        units_together_ = piece / 2;
+        continue;
+      }
+      CO_TRY_VOID(done);
+      begin += piece;
+    }
+    begin = end + 1;
+  }
+  co_return Result<void>{};
+}
+
+Task<void> ViewScan::read_stored(UnitRange units, const std::vector<bool>& stored) {
+  const auto first = std::ranges::find(stored, true);
+  if (first == stored.end()) co_return Result<void>{};
+  const auto last = std::find(stored.rbegin(), stored.rend(), true);
+  const auto day_at = [&](std::ptrdiff_t at) { return day_of((units.begin + at) * unit_ms()); };
+  auto listing = reading_.table.groups(reading_.view, metric_);
+  CO_TRY(std::vector<Bytes> groups, co_await std::move(listing));
+  auto naming = groups_.add(reading_.uids, *rows_, std::move(groups));
+  CO_TRY_VOID(co_await std::move(naming));
+  std::vector<BucketTotals> buckets(
+      static_cast<std::size_t>(unit_ms() / reading_.rule.interval_ms));
+  const auto take_day = [&](StoredDay day) -> Result<void> {
+    if (!groups_.find(day.group)) return {};
+    const std::int64_t first_of_day = begin_of(day.day) / unit_ms();
+    for (const auto& [number, cell] : day.units) {
+      const std::int64_t unit = first_of_day + number;
+      const bool wanted = unit >= units.begin && unit < units.end &&
+                          stored[static_cast<std::size_t>(unit - units.begin)];
+      if (!wanted) continue;
+      TRY_VOID(parse_view_cell(reading_.rule.functions, cell, buckets));
+      take(day.group, unit * unit_ms(), buckets);
+    }
+    return {};
+  };
+  auto reading = reading_.table.read_days(
+      reading_.view, metric_, day_at(first - stored.begin()),
+      day_at(static_cast<std::ptrdiff_t>(stored.size()) - 1 - (last - stored.rbegin())) + 1,
+      rows_->context(), take_day);
+  co_return co_await std::move(reading);
+}
+
+Task<void> ViewScan::read_points(UnitRange units) {
+  const TimeRange whole = {.begin = units.begin * unit_ms(), .end = units.end * unit_ms()};
+  TotalsReading totals{.points = reading_.points,
+                       .selection = selection_,
+                       .range = {.begin = std::max(whole.begin, range_.begin),
+                                 .end = std::min(whole.end, range_.end)},
+                       .wanted = {{.rule = &reading_.rule, .range = whole}},
+                       .widths = reading_.widths,
+                       .bytes_max = reading_.bytes_max};
+  auto reading = read_totals(totals);
+  CO_TRY(const std::vector<GroupTotals> read, co_await std::move(reading));
+  std::vector<Bytes> groups;
+  for (const auto& [group, buckets] : read.front().groups()) groups.push_back(group);
+  auto naming = groups_.add(reading_.uids, *rows_, std::move(groups));
+  CO_TRY_VOID(co_await std::move(naming));
+  for (const auto& [group, buckets] : read.front().groups()) take(group, whole.begin, buckets);
+  co_return Result<void>{};
+}
+
+class ViewSource final : public BlockSource {
+ public:
+  explicit ViewSource(ViewReading reading)
+      : reading_(std::move(reading)), groups_(reading_.widths) {}
+
+  [[nodiscard]] const Series& series(SeriesId id) const override { return groups_.at(id); }
+  [[nodiscard]] std::uint32_t shard_count() const override { return 1; }
+  [[nodiscard]] std::unique_ptr<BlockScan> scan(std::shared_ptr<const Selection> selection,
+                                                TimeRange range, std::uint32_t) override {
+    return std::make_unique<ViewScan>(reading_, groups_, std::move(selection), range);
+  }
+
+ private:
+  const ViewReading reading_;
+  GroupSeries groups_;
+};
+
+}  // namespace
+
+std::unique_ptr<BlockSource> view_source(ViewReading reading) {
+  return std::make_unique<ViewSource>(std::move(reading));
+}
+
+}  // namespace halite::storage

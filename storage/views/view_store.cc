@@ -1,0 +1,308 @@
+#include "storage/views/view_store.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "common/metrics.h"
+#include "common/units.h"
+#include "storage/catalog/select_series.h"
+#include "storage/views/view_source.h"
+
+namespace halite::storage {
+namespace {
+
+TimestampMs hour_of(TimestampMs time) { return time - time % kHourMs; }
+
+}  // namespace
+
+// The sink of points: what it writes outdates totals first.
+class ViewStore::Sink final : public PointSink {
+ public:
+  Sink(ViewStore& views, PointSink& inner) : views_(views), inner_(inner) {}
+
+  Task<InternedSeries> intern(std::vector<SeriesName> names, CreateNames create) override {
+    return inner_.intern(std::move(names), create);
+  }
+  std::shared_ptr<const SeriesPin> pin_series() override { return inner_.pin_series(); }
+  [[nodiscard]] const Series& series(SeriesId id) const override { return inner_.series(id); }
+  void request_sync() override { inner_.request_sync(); }
+
+  Task<Accepted> append(PointBatch batch) override {
+    const ViewChanges::Entered entered = views_.changes_.enter();
+    const TimestampMs watched = views_.changes_.watched_until();
+    if (std::ranges::none_of(batch.times, [watched](TimestampMs time) { return time < watched; })) {
+      auto appending = inner_.append(std::move(batch));
+      co_return co_await std::move(appending);
+    }
+    Late late = late_points(batch, watched);
+    auto spoiling = views_.changes_.spoil(late.changes);
+    CO_TRY_VOID(co_await std::move(spoiling));
+    std::vector<std::size_t> taken;  // their positions in the batch
+    std::vector<Refusal> refused = refuse(batch, late, taken);
+    auto appending = inner_.append(std::move(batch));
+    CO_TRY(Accepted accepted, co_await std::move(appending));
+    if (refused.empty()) co_return accepted;
+    for (Refusal& refusal : accepted.refused) {
+      refused.push_back({.index = taken[refusal.index], .error = std::move(refusal.error)});
+    }
+    std::ranges::sort(refused, {}, &Refusal::index);
+    accepted.refused = std::move(refused);
+    co_return accepted;
+  }
+
+ private:
+  struct Late {
+    std::vector<ViewChanges::Change> changes;                    // by metric and hour
+    std::vector<std::pair<std::size_t, std::size_t>> change_of;  // position of a point, of a change
+  };
+
+  [[nodiscard]] Late late_points(const PointBatch& batch, TimestampMs watched) const {
+    Late late;
+    std::map<std::pair<BytesView, TimestampMs>, std::size_t> known;
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+      if (batch.times[i] >= watched || batch.times[i] < 0) continue;
+      const Series& series = inner_.series(batch.series[i]);
+      const TimestampMs hour = hour_of(batch.times[i]);
+      const auto [place, is_new] =
+          known.try_emplace({series.tsuid.metric(), hour}, late.changes.size());
+      if (is_new) {
+        late.changes.push_back({.metric = Bytes(series.tsuid.metric()),
+                                .times = {.begin = hour, .end = hour + kHourMs},
+                                .kept_from = views_.kept_from(series.metric)});
+      }
+      late.change_of.emplace_back(i, place->second);
+    }
+    return late;
+  }
+
+  // Removes points of totals that stay from the batch.
+  static std::vector<Refusal> refuse(PointBatch& batch, const Late& late,
+                                     std::vector<std::size_t>& taken) {
+    std::vector<Refusal> refused;
+    const bool any = std::ranges::any_of(late.changes, &ViewChanges::Change::in_kept);
+    if (!any) return refused;
+    std::set<std::size_t> out;
+    for (const auto& [point, change] : late.change_of) {
+      if (!late.changes[change].in_kept) continue;
+      out.insert(point);
+      refused.push_back(
+          {.index = point,
+           .error = {Errc::kInvalidArgument,
+                     fmt::format("the time {} ms is too old: a view keeps the totals of its hour, "
+                                 "and other points of it have expired",
+                                 batch.times[point]),
+                     {}}});
+    }
+    PointBatch rest;
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+      if (out.contains(i)) continue;
+      rest.add(batch.series[i], batch.times[i], batch.values[i], batch.flags[i]);
+      taken.push_back(i);
+    }
+    rest.settle = batch.settle;
+    batch = std::move(rest);
+    return refused;
+  }
+
+  ViewStore& views_;
+  PointSink& inner_;
+};
+
+ViewStore::ViewStore(Dependencies dependencies, std::shared_ptr<Table> table, ViewLimits limits,
+                     bool read_only)
+    : dependencies_(std::move(dependencies)),
+      limits_(limits),
+      read_only_(read_only),
+      table_(std::move(table), dependencies_.widths),
+      changes_(table_),
+      units_(add_counter(dependencies_.registry, "halite_views_units_total",
+                         "Hours, or longer buckets, of a metric computed for views.")),
+      points_(add_counter(dependencies_.registry, "halite_views_points_total",
+                          "Points, or totals in their place, read to compute views.")) {}
+
+ViewStore::~ViewStore() = default;
+
+Task<std::unique_ptr<ViewStore>> ViewStore::open(Dependencies dependencies,
+                                                 std::vector<ViewRule> rules, ViewLimits limits,
+                                                 bool read_only) {
+  auto opening = dependencies.store.open_table(ViewTable::spec(dependencies.table));
+  CO_TRY(std::shared_ptr<Table> table, co_await std::move(opening));
+  std::unique_ptr<ViewStore> opened(
+      new ViewStore(std::move(dependencies), std::move(table), limits, read_only));
+  auto setting = opened->set_rules(std::move(rules));
+  CO_TRY_VOID(co_await std::move(setting));
+  auto loading = opened->table_.units();
+  CO_TRY(const std::vector<StoredUnits> units, co_await std::move(loading));
+  std::set<ViewId> known;
+  for (const auto& view : opened->views()) known.insert(view->id);
+  for (const StoredUnits& one : units) {
+    if (known.contains(one.view)) opened->changes_.add_units(one);
+  }
+  co_return opened;
+}
+
+// The points of a view that does not exist are not watched, so its totals are removed.
+Task<void> ViewStore::set_rules(std::vector<ViewRule> rules) {
+  auto listing = table_.views();
+  CO_TRY(const std::vector<StoredView> stored, co_await std::move(listing));
+  auto listing_removed = table_.removed();
+  CO_TRY(const std::vector<ViewId> removed, co_await std::move(listing_removed));
+  ViewId next_id = 1;
+  for (const StoredView& view : stored) next_id = std::max(next_id, view.id + 1);
+  for (const ViewId view : removed) next_id = std::max(next_id, view + 1);
+  Views views;
+  const auto same_as = [](const StoredView& view) {
+    return [&view](const ViewRule& rule) {
+      return rule.name == view.name && rule.definition() == view.definition;
+    };
+  };
+  for (const StoredView& view : stored) {
+    const auto rule = std::ranges::find_if(rules, same_as(view));
+    if (rule != rules.end()) {
+      changes_.add_view(view.id, rule->unit_ms());
+      views.push_back(std::make_shared<const View>(view.id, std::move(*rule)));
+      rules.erase(rule);
+    } else if (!read_only_) {
+      auto removing = table_.remove_view(view);
+      CO_TRY_VOID(co_await std::move(removing));
+      changes_.remove_view(view.id);
+    }
+  }
+  if (read_only_) rules.clear();
+  for (ViewRule& rule : rules) {
+    const ViewId id = next_id++;
+    auto writing =
+        table_.write_view({.id = id, .name = rule.name, .definition = rule.definition()});
+    CO_TRY_VOID(co_await std::move(writing));
+    changes_.add_view(id, rule.unit_ms());
+    views.push_back(std::make_shared<const View>(id, std::move(rule)));
+  }
+  std::ranges::sort(views, {}, [](const auto& view) { return view->rule.name; });
+  const std::lock_guard lock(mutex_);
+  views_ = std::move(views);
+  std::erase_if(progress_, [this](const auto& entry) {
+    return std::ranges::none_of(
+        views_, [&entry](const auto& view) { return view->rule.name == entry.first; });
+  });
+  co_return Result<void>{};
+}
+
+ViewStore::Views ViewStore::views() const {
+  const std::lock_guard lock(mutex_);
+  return views_;
+}
+
+std::vector<std::shared_ptr<const View>> ViewStore::views_of(std::string_view metric) const {
+  Views found;
+  for (auto& view : views()) {
+    if (view->rule.covers(metric)) found.push_back(view);
+  }
+  return found;
+}
+
+TimestampMs ViewStore::kept_from(std::string_view metric) const {
+  const std::int64_t ttl_ms = dependencies_.ttl_ms(metric);
+  return ttl_ms == 0 ? 0 : std::max<TimestampMs>(0, dependencies_.clock.now_ms() - ttl_ms);
+}
+
+std::unique_ptr<PointSink> ViewStore::guard(PointSink& inner) {
+  return std::make_unique<Sink>(*this, inner);
+}
+
+Task<ViewChanges::Entered> ViewStore::begin_delete(std::shared_ptr<const Selection> selection,
+                                                   TimeRange range) {
+  ViewChanges::Entered entered = changes_.enter();
+  const std::shared_ptr<const RowSelection> rows = as_rows(selection);
+  std::set<std::uint64_t> metrics;
+  if (!rows->by_tsuid()) metrics.insert(rows->metric_uid());
+  for (const Bytes& tsuid : rows->tsuids()) {
+    metrics.insert(load_be_width(BytesView(tsuid).substr(0, dependencies_.widths.metric)));
+  }
+  std::vector<ViewChanges::Change> changes;
+  for (const std::uint64_t uid : metrics) {
+    auto naming = dependencies_.uids.name_of(NameKind::kMetric, uid);
+    CO_TRY(const UidTable::NameMapping metric, co_await std::move(naming));
+    changes.push_back({.metric = dependencies_.uids.uid_bytes(NameKind::kMetric, uid),
+                       .times = {.begin = std::max<TimestampMs>(0, range.begin), .end = range.end},
+                       .kept_from = kept_from(metric.name)});
+  }
+  auto spoiling = changes_.spoil(changes);
+  CO_TRY_VOID(co_await std::move(spoiling));
+  co_return std::move(entered);
+}
+
+Task<double> ViewStore::stored_part(const View& view, std::string metric, TimeRange range) {
+  auto finding = dependencies_.uids.find(NameKind::kMetric, metric);
+  CO_TRY(const UidTable::NameMapping name, co_await std::move(finding));
+  const std::int64_t unit_ms = view.rule.unit_ms();
+  const UnitRange units = {.begin = range.begin / unit_ms,
+                           .end = (range.end + unit_ms - 1) / unit_ms};
+  if (units.begin >= units.end) co_return 0.0;
+  const std::vector<bool> built =
+      changes_.built(view.id, dependencies_.uids.uid_bytes(NameKind::kMetric, name.uid), units);
+  const TimestampMs kept = kept_from(metric);
+  std::size_t stored = 0;
+  for (std::size_t i = 0; i < built.size(); ++i) {
+    const TimestampMs begin = (units.begin + static_cast<std::int64_t>(i)) * unit_ms;
+    if (built[i] || begin < kept) ++stored;
+  }
+  co_return static_cast<double>(stored) / static_cast<double>(built.size());
+}
+
+std::unique_ptr<BlockSource> ViewStore::source(const View& view, std::string_view metric) {
+  const std::int64_t keep_ms = view.rule.keep_ms;
+  const TimestampMs now = dependencies_.clock.now_ms();
+  return view_source({.points = dependencies_.points,
+                      .uids = dependencies_.uids,
+                      .table = table_,
+                      .changes = changes_,
+                      .widths = dependencies_.widths,
+                      .rule = view.rule,
+                      .view = view.id,
+                      .kept_from = kept_from(metric),
+                      .view_kept_from = keep_ms == 0 ? 0 : std::max<TimestampMs>(0, now - keep_ms),
+                      .bytes_max = limits_.bytes_max});
+}
+
+Task<void> ViewStore::rebuild(std::string name) {
+  std::shared_ptr<const View> view;
+  for (auto& one : views()) {
+    if (one->rule.name == name) view = one;
+  }
+  if (view == nullptr) {
+    co_return fail(Errc::kNotFound, fmt::format("there is no view \"{}\"", name));
+  }
+  auto forgetting = changes_.clear_view(view->id);
+  co_return co_await std::move(forgetting);
+}
+
+void ViewStore::note(const Views& views, std::string_view building, std::string_view error) {
+  const std::lock_guard lock(mutex_);
+  for (const auto& view : views) {
+    Progress& progress = progress_[view->rule.name];
+    progress.building = building;
+    progress.error = error;
+  }
+}
+
+std::vector<ViewStatus> ViewStore::status() const {
+  std::vector<ViewStatus> all;
+  for (const auto& view : views()) {
+    ViewStatus one{.rule = view->rule, .units_built = changes_.built_count(view->id)};
+    const std::lock_guard lock(mutex_);
+    const auto progress = progress_.find(view->rule.name);
+    if (progress != progress_.end()) {
+      one.metrics = progress->second.waiting.size();
+      for (const auto& [metric, units] : progress->second.waiting) one.units_waiting += units;
+      one.building = progress->second.building;
+      one.error = progress->second.error;
+    }
+    all.push_back(std::move(one));
+  }
+  return all;
+}
+
+}  // namespace halite::storage

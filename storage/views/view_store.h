@@ -1,0 +1,173 @@
+// Views: totals of points by bucket of time, kept beside the points and always equal to them.
+//
+// A question reads stored totals where they are known to be right, and points elsewhere. Totals are
+// computed by build_some(), some time after their points came, and again when points changed.
+// docs/decisions/0076 has the reasons, docs/formats/views.md the bytes.
+//
+//   Writers   write points through a sink of guard(), and delete them between begin_delete() and
+//             the end of the returned object. Otherwise totals may become wrong.
+//   Threads   call from any thread; build_some() and set_rules() from one at a time.
+//   Lifetime  it outlives its sinks, sources and running calls.
+//
+// Over 140 lines because writers, readers and the builder of a view must fit together.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/clock.h"
+#include "common/threads/task.h"
+#include "storage/api/point_sink.h"
+#include "storage/api/point_store.h"
+#include "storage/api/series_iterator.h"
+#include "storage/api/wide_column.h"
+#include "storage/catalog/names/uid_table.h"
+#include "storage/views/view_changes.h"
+#include "storage/views/view_rules.h"
+#include "storage/views/view_table.h"
+#include "storage/views/view_totals.h"
+
+namespace prometheus {
+class Counter;
+class Registry;
+}  // namespace prometheus
+
+namespace halite::storage {
+
+struct ViewLimits {
+  std::int64_t settle_ms = 60'000;      // a unit is computed so long after its end
+  std::size_t bytes_max = 256 << 20;    // of totals in memory
+  std::uint32_t metrics_max = 100'000;  // of all views
+};
+
+struct View {
+  ViewId id = 0;
+  ViewRule rule;
+};
+
+// What a view has, for display.
+struct ViewStatus {
+  ViewRule rule;
+  std::uint64_t metrics = 0;
+  std::uint64_t units_built = 0;
+  // At the last look: not built, or changed since.
+  std::uint64_t units_waiting = 0;
+  std::string building = {};  // the metric and day that is computed now; empty: none
+  std::string error = {};     // of the last attempt; empty: none
+};
+
+class ViewStore {
+ public:
+  struct Dependencies {
+    WideColumnStore& store;  // not shared with other processes
+    PointStore& points;
+    UidTable& uids;
+    UidWidths widths;
+    std::string table;
+    const Clock& clock;
+    std::function<std::int64_t(std::string_view metric)> ttl_ms;  // of points; 0 = forever
+    prometheus::Registry& registry;
+  };
+
+  // Loads which units are built. With `read_only`, nothing is written and new views do not exist.
+  static Task<std::unique_ptr<ViewStore>> open(Dependencies dependencies,
+                                               std::vector<ViewRule> rules, ViewLimits limits,
+                                               bool read_only);
+  ~ViewStore();
+
+  // Replaces the rules. A view whose name and definition stay keeps its totals.
+  Task<void> set_rules(std::vector<ViewRule> rules);
+
+  // Passes points to `inner`, which must outlive it. A late point is kInvalidArgument if a view
+  // keeps the totals of its time, whose other points have expired.
+  [[nodiscard]] std::unique_ptr<PointSink> guard(PointSink& inner);
+
+  // Call it before points of the selection are deleted, and keep the object until they are.
+  Task<ViewChanges::Entered> begin_delete(std::shared_ptr<const Selection> selection,
+                                          TimeRange range);
+
+  // The views of a metric. Views do not change while the result lives.
+  [[nodiscard]] std::vector<std::shared_ptr<const View>> views_of(std::string_view metric) const;
+
+  // How much of the range can be read from stored totals: 0 to 1.
+  Task<double> stored_part(const View& view, std::string metric, TimeRange range);
+  // The view's totals; see view_source.h. Points are read only from this time on.
+  [[nodiscard]] std::unique_ptr<BlockSource> source(const View& view, std::string_view metric);
+
+  // Computes some units. False: nothing to do now.
+  Task<bool> build_some();
+  // Computes all units of a view anew, in the background. kNotFound: there is no such view.
+  Task<void> rebuild(std::string name);
+
+  [[nodiscard]] std::vector<ViewStatus> status() const;
+
+  // The tsuids of all groups, whose names must stay.
+  [[nodiscard]] std::unique_ptr<SeriesIterator> groups() { return table_.all_groups(); }
+
+ private:
+  class Sink;
+  using Views = std::vector<std::shared_ptr<const View>>;
+  struct MetricWork {
+    Bytes uid;
+    Views views;
+  };
+  // The units of one day to compute.
+  struct DayWork {
+    std::string metric;
+    Bytes uid;
+    Day day = 0;
+    std::vector<std::pair<std::shared_ptr<const View>, UnitRange>> parts;
+    std::uint64_t waiting = 0;  // units
+  };
+
+  ViewStore(Dependencies dependencies, std::shared_ptr<Table> table, ViewLimits limits,
+            bool read_only);
+
+  [[nodiscard]] TimestampMs kept_from(std::string_view metric) const;
+  [[nodiscard]] Views views() const;
+  Task<void> find_metrics();
+  Task<void> find_oldest(const View& view, const std::string& metric, const Bytes& uid);
+  Task<Day> first_day(std::string metric);
+  Task<TimestampMs> first_time(std::string metric, TimestampMs end);
+  Task<void> drop_old(const View& view, const Bytes& uid);
+  [[nodiscard]] std::optional<DayWork> find_work(const std::string& metric, const MetricWork& work);
+  Task<void> build(DayWork work);
+  Task<std::vector<GroupTotals>> totals_of(const DayWork& work);
+  Task<std::vector<StoredDay>> rows_of(const View& view, const DayWork& work, UnitRange units,
+                                       const GroupTotals& totals);
+  void note(const Views& views, std::string_view building, std::string_view error);
+
+  const Dependencies dependencies_;
+  const ViewLimits limits_;
+  const bool read_only_;
+  ViewTable table_;
+  ViewChanges changes_;
+
+  mutable std::mutex mutex_;
+  Views views_;         // guarded by mutex_
+  ViewId next_id_ = 1;  // guarded by mutex_
+  struct Progress {
+    std::map<std::string, std::uint64_t, std::less<>> waiting;  // units, by metric
+    std::string building;
+    std::string error;
+  };
+  std::map<std::string, Progress, std::less<>> progress_;  // by name of the view; guarded by mutex_
+
+  // For build_some() only.
+  std::map<std::string, MetricWork> metrics_;
+  std::string last_metric_;
+  TimestampMs found_ms_ = 0;
+  std::map<std::pair<ViewId, Bytes>, TimestampMs> dropped_ms_;
+
+  prometheus::Counter& units_;
+  prometheus::Counter& points_;
+};
+
+}  // namespace halite::storage
