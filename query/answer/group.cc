@@ -159,6 +159,11 @@ void Groups::add(std::vector<GroupMember> members) {
 
 void Groups::add_empty(const storage::Series& series) { groups_.try_emplace(key_of(series)); }
 
+void Groups::add_behind(const storage::Series& series) {
+  const auto group = groups_.find(key_of(series));
+  if (group != groups_.end()) group->second.behind.push_back(&series);
+}
+
 std::vector<Group*> Groups::all() {
   std::vector<Group*> groups;
   groups.reserve(groups_.size());
@@ -206,9 +211,10 @@ std::vector<AnswerSeries> Groups::take_answers(std::size_t query_index) {
     for (std::size_t i = 0; i < group.members.size(); ++i) {
       prefetch_tags(group.members, i);
       const storage::Series& series = *group.members[i].series;
-      tags.add(series);
+      if (group.behind.empty()) tags.add(series);
       answer.tsuids.push_back(series.tsuid);
     }
+    for (const storage::Series* const series : group.behind) tags.add(*series);
     tags.tell(answer);
     answer.query_index = query_index;
     if (!group.members.empty()) answer.metric = group.members.front().series->metric;

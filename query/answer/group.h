@@ -26,7 +26,9 @@ void sort_annotations(std::vector<storage::Annotation>& notes);
 
 struct Group {
   std::vector<GroupMember> members;  // by TSUID
-  std::size_t sorted = 0;            // of the members, before new ones are sorted in
+  // The series of the members, if those are groups of a view. The answer has their tags.
+  std::vector<const storage::Series*> behind;
+  std::size_t sorted = 0;  // of the members, before new ones are sorted in
   AnswerSeries answer;
   AnnotationsBySeries notes;
 };
@@ -41,6 +43,9 @@ class Groups {
   // Adds a series that has rows but no points. As in OpenTSDB, a group of only such series has
   // neither metric nor tags in the answer.
   void add_empty(const storage::Series& series);
+
+  // Adds a series to Group::behind of its group, if there is one.
+  void add_behind(const storage::Series& series);
 
   [[nodiscard]] std::vector<Group*> all();
 

@@ -18,8 +18,10 @@
 #include "query/engine/small_query.h"
 #include "query/engine/sub_query.h"
 #include "query/plan/plan.h"
+#include "query/plan/view_choice.h"
 #include "query/query_budget.h"
 #include "storage/cells/counters/counter_store.h"
+#include "storage/views/view_store.h"
 
 namespace halite::query {
 namespace {
@@ -29,8 +31,10 @@ TimestampMs begin_of_points(std::span<const ReadChoice> choices,
                             std::span<const Result<SubPlan>> plans) {
   TimestampMs begin = std::numeric_limits<TimestampMs>::max();
   for (std::size_t i = 0; i < choices.size(); ++i) {
-    const bool points = choices[i].source == nullptr && !choices[i].question.wants_histograms();
-    if (!points || !plans[i] || plans[i]->empty_series_count) return storage::SeriesQuery{}.since;
+    const bool points = choices[i].source == nullptr || !choices[i].view.empty();
+    if (!points || choices[i].question.wants_histograms() || !plans[i] ||
+        plans[i]->empty_series_count)
+      return storage::SeriesQuery{}.since;
     begin = std::min({begin, plans[i]->scan.begin, plans[i]->asked.begin});
   }
   return begin;
@@ -62,6 +66,7 @@ struct QueryEngine::Impl {
                                                          storage::ReadSource from,
                                                          std::shared_ptr<QueryBudget> budget);
   Task<Read> answer_one(Answer* answer, std::size_t index, Attempt attempt);
+  Task<void> choose_view(const Question* question, ReadChoice* choice, SubPlan* plan);
 
   Task<std::shared_ptr<const Explanation>> explain(Question question,
                                                    std::shared_ptr<QueryBudget> budget);
@@ -99,6 +104,11 @@ Task<void> QueryEngine::Impl::answer(Answer* answer, Attempt attempt, Afterwork 
       auto removing = remove_annotations(store, *metadata, read.selection, question, read.asked);
       CO_TRY_VOID(co_await std::move(removing));
     }
+    storage::ViewChanges::Entered in_views;
+    if (sources.views != nullptr) {
+      auto beginning = sources.views->begin_delete(read.selection, read.asked);
+      CO_TRY(in_views, co_await std::move(beginning));
+    }
     auto deleting = store.delete_range(read.selection, read.asked);
     CO_TRY_VOID(co_await std::move(deleting));
   }
@@ -110,6 +120,24 @@ Task<std::shared_ptr<const storage::Selection>> QueryEngine::Impl::select(
   const QueryBudget::Timed timed(*budget, Stage::kSelect);
   auto selecting = store.select(std::move(wanted), {budget, from, budget});
   co_return co_await std::move(selecting);
+}
+
+// Lets a view answer, unless most of its part of the time must be read from points.
+Task<void> QueryEngine::Impl::choose_view(const Question* question, ReadChoice* choice,
+                                          SubPlan* plan) {
+  constexpr double kStoredMin = 0.5;
+  for (const auto& view : fitting_views(*sources.views, *question, choice->question)) {
+    auto asking = sources.views->stored_part(*view, choice->question.metric, plan->scan);
+    const Result<double> part = co_await std::move(asking);
+    if (!part && part.error().code == Errc::kNotFound) break;  // select() refuses the name
+    if (!part) co_return std::unexpected(part.error());
+    if (*part < kStoredMin) continue;
+    choice->source = sources.views->source(*view, choice->question.metric);
+    choice->view = view->rule.name;
+    plan->from_view = true;
+    break;
+  }
+  co_return Result<void>{};
 }
 
 Task<QueryEngine::Impl::Read> QueryEngine::Impl::answer_one(Answer* answer, std::size_t index,
@@ -130,6 +158,11 @@ Task<QueryEngine::Impl::Read> QueryEngine::Impl::answer_one(Answer* answer, std:
     plans.push_back(
         make_plan(answer->question, choice.question, limits.output_points_max, choice.rollup));
   }
+  if (sources.views != nullptr && choices.size() == 1 && choices.front().source == nullptr &&
+      plans.front()) {
+    auto choosing = choose_view(&answer->question, &choices.front(), &*plans.front());
+    CO_TRY_VOID(co_await std::move(choosing));
+  }
   wanted.since = begin_of_points(choices, plans);
   wanted.notes = metadata != nullptr && !answer->question.no_annotations &&
                  metadata->annotations().options().among_points;
@@ -143,7 +176,9 @@ Task<QueryEngine::Impl::Read> QueryEngine::Impl::answer_one(Answer* answer, std:
     ReadChoice& choice = choices[i];
     CO_TRY(const SubPlan plan, std::move(plans[i]));
     answer->question.queries[index].rollup_table = choice.table;
-    const bool raw_points = choice.source == nullptr && !question.wants_histograms();
+    answer->question.queries[index].view = choice.view;
+    const bool raw_points =
+        (choice.source == nullptr || !choice.view.empty()) && !question.wants_histograms();
     asked = raw_points ? plan.asked : TimeRange{};
     const Question& whole = answer->question;
     FetchMeter meter(

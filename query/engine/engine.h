@@ -36,6 +36,7 @@ class Metadata;
 class PointStore;
 class RollupTables;
 class CounterStore;
+class ViewStore;
 }  // namespace halite::storage
 
 namespace halite::query {
@@ -51,6 +52,7 @@ struct AuxiliarySources {
   const storage::RollupTables* rollups = nullptr;       // null: rollups are off
   const storage::HistogramCells* histograms = nullptr;  // null: histograms are off
   storage::CounterStore* counters = nullptr;            // null: there are none
+  storage::ViewStore* views = nullptr;                  // null: there are none
   AggregateTag tags;
 };
 

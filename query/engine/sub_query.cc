@@ -178,7 +178,8 @@ Task<std::vector<AnswerSeries>> run_sub_query(
     const std::int64_t left = plan.scan.end - at;
     const TimeRange window{.begin = at, .end = at + std::min(left, window_length.length())};
     std::optional<QueryBudget::Timed> timed(std::in_place, budget, Stage::kRead);
-    auto reading = fetch.read(window, filled ? 0 : window_length.bytes_max());
+    const bool whole = filled || plan.from_view;
+    auto reading = fetch.read(window, whole ? 0 : window_length.bytes_max());
     CO_TRY(const WindowOutcome outcome, co_await std::move(reading));
     if (outcome == WindowOutcome::kTooLarge) {
       window_length.was_too_large();
@@ -204,6 +205,11 @@ Task<std::vector<AnswerSeries>> run_sub_query(
   }
   if (plan.empty_series_count) {
     for (const storage::Series* const series : fetch.empty_series()) groups.add_empty(*series);
+  }
+  if (plan.from_view) {
+    auto listing = store.lookup(selection, 0);
+    CO_TRY(const storage::PinnedSeries behind, co_await std::move(listing));
+    for (const storage::SeriesId id : behind) groups.add_behind(store.series(id));
   }
   const QueryBudget::Timed timed(budget, Stage::kAnnotations);
   if (metadata != nullptr && metadata->annotations().options().among_points) {

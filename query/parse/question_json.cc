@@ -238,6 +238,7 @@ Result<void> read_flag(std::string_view name, element field, DraftQuestion& draf
                      : name == "showQuery"              ? &flags.show_query
                      : name == "showStats"              ? &flags.show_stats
                      : name == "showSummary"            ? &flags.show_summary
+                     : name == "useViews"               ? &flags.use_views
                      : name == "delete"                 ? &flags.delete_points
                      : name == "overrideByteLimit"      ? &flags.override_byte_limit
                      : name == "overrideDataPointLimit" ? &flags.override_point_limit

@@ -176,6 +176,7 @@ Result<Question> parse_question_uri(const Parameters& parameters, const ParseCon
   flags.show_query = has(parameters, "show_query");
   flags.show_stats = has(parameters, "show_stats");
   flags.show_summary = has(parameters, "show_summary");
+  flags.use_views = !has(parameters, "no_views");
   flags.arrays = has(parameters, "arrays");
 
   for (const bool by_tsuid : {true, false}) {

@@ -50,6 +50,8 @@ struct SubPlan {
   std::optional<DownsamplePlan> downsample;
   std::optional<RateSpec> rate;
   bool empty_series_count = false;  // series with rows but without points make groups, too
+  // The source is a view: its series are groups of series, and it is read in one window.
+  bool from_view = false;
 
   // The totals that can replace a series' points.
   [[nodiscard]] storage::TotalsRequest totals() const;

@@ -33,6 +33,7 @@ struct ReadChoice {
   std::optional<PlannedRollup> rollup;           // rows of the rollup table
   std::unique_ptr<storage::BlockSource> source;  // null: the points
   std::string table = "raw";                     // its name in an answer
+  std::string view = {};                         // the view that `source` reads; empty: none
 };
 
 // `counters` may be null. A metric with counters is read from the table of the longest bucket that

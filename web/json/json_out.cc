@@ -126,6 +126,11 @@ void append_summary(std::string& to, const query::Answer& answer) {
   for (std::size_t i = 0; i < parts.size(); ++i) {
     fmt::format_to(std::back_inserter(to), ",\"queryIdx_{:02}\":{{\"queryIndex\":{},", i, i);
     append_query_stats(to, parts[i]);
+    const std::string& view = answer.question.queries[i].view;
+    if (!view.empty()) {
+      to += ",\"view\":";
+      append_json_string(to, view);
+    }
     to += ",\"scannerStats\":{}}";
   }
   to += "}}";
