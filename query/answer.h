@@ -30,9 +30,9 @@ struct AnswerSeries {
   std::string metric;                       // empty: no series has a point, only annotations
   TagTexts tags;                            // common to all members
   std::vector<std::string> aggregate_tags;  // in tagk uid order
-  std::vector<TagIds> tag_ids;              // of `tags`, by key uid
-  std::vector<TagIds> aggregate_tag_ids;    // of `aggregate_tags`, keys alone
-  std::vector<Bytes> tsuids;                // sorted; always filled by the engine
+  std::vector<TagIds> tag_ids;              // of `tags`, by key uid; with Question::with_ids
+  std::vector<TagIds> aggregate_tag_ids;    // of `aggregate_tags`, keys alone; likewise
+  std::vector<Bytes> tsuids;                // sorted; with Question::with_ids or show_tsuids
   std::vector<TimestampMs> times;           // ascending, in the query's time range
   std::vector<ValueBits> values;
   std::vector<bool> floats;  // values[i] is a double; NaN is possible

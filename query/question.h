@@ -99,6 +99,7 @@ struct Question {
   bool override_point_limit = false;
   bool override_byte_limit = false;
   bool whole_scan = false;  // answer also the points read outside the time range
+  bool with_ids = false;    // answer also the ids of tags and series: expressions join by them
 };
 
 }  // namespace halite::query

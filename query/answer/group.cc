@@ -29,23 +29,19 @@ class CommonTags {
     }
   }
 
-  void tell(AnswerSeries& answer) {
+  void tell(AnswerSeries& answer, bool with_ids) {
     const auto differing =
         static_cast<std::size_t>(std::ranges::count(entries_, true, &Entry::differs));
-    answer.tag_ids.reserve(entries_.size() - differing);
     answer.aggregate_tags.reserve(differing);
-    answer.aggregate_tag_ids.reserve(differing);
     by_text_.clear();
     for (const auto& [tag, differs] : entries_) {
       if (differs) {
         answer.aggregate_tags.emplace_back(tag->key);
-        answer.aggregate_tag_ids.push_back({.key = std::string(tag->key), .key_uid = tag->key_uid});
       } else {
         by_text_.push_back(tag);
-        answer.tag_ids.push_back(
-            {.key = std::string(tag->key), .key_uid = tag->key_uid, .value_uid = tag->value_uid});
       }
     }
+    if (with_ids) tell_ids(answer, differing);
     std::ranges::sort(by_text_, {}, &storage::SeriesTag::key);
     answer.tags.reserve(by_text_.size());
     for (const storage::SeriesTag* const tag : by_text_) answer.tags.emplace(tag->key, tag->value);
@@ -56,6 +52,20 @@ class CommonTags {
     const storage::SeriesTag* tag = nullptr;  // of the first member with this key
     bool differs = false;
   };
+
+  void tell_ids(AnswerSeries& answer, std::size_t differing) const {
+    answer.tag_ids.reserve(entries_.size() - differing);
+    answer.aggregate_tag_ids.reserve(differing);
+    for (const auto& [tag, differs] : entries_) {
+      if (differs) {
+        answer.aggregate_tag_ids.push_back({.key = std::string(tag->key), .key_uid = tag->key_uid});
+      } else {
+        answer.tag_ids.push_back(
+            {.key = std::string(tag->key), .key_uid = tag->key_uid, .value_uid = tag->value_uid});
+      }
+    }
+  }
+
   std::vector<Entry> entries_;  // by tag key UID
   std::vector<const storage::SeriesTag*> by_text_;
 };
@@ -207,15 +217,15 @@ std::vector<AnswerSeries> Groups::take_answers(std::size_t query_index) {
     add_annotations(group);
     AnswerSeries& answer = answers.emplace_back(std::move(group.answer));
     tags.clear();
-    answer.tsuids.reserve(group.members.size());
+    if (plan_->with_tsuids) answer.tsuids.reserve(group.members.size());
     for (std::size_t i = 0; i < group.members.size(); ++i) {
       prefetch_tags(group.members, i);
       const storage::Series& series = *group.members[i].series;
       if (group.behind.empty()) tags.add(series);
-      answer.tsuids.push_back(series.tsuid);
+      if (plan_->with_tsuids) answer.tsuids.emplace_back(series.tsuid);
     }
     for (const storage::Series* const series : group.behind) tags.add(*series);
-    tags.tell(answer);
+    tags.tell(answer, plan_->with_tag_ids);
     answer.query_index = query_index;
     if (!group.members.empty()) answer.metric = group.members.front().series->metric;
   }

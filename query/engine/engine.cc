@@ -61,12 +61,14 @@ struct QueryEngine::Impl {
     std::shared_ptr<const storage::Selection> selection;
     TimeRange asked;
     std::size_t query = 0;  // its index in the query
+    std::vector<AnswerSeries> series = {};
   };
   Task<std::shared_ptr<const storage::Selection>> select(storage::SeriesQuery wanted,
                                                          storage::ReadSource from,
                                                          std::shared_ptr<QueryBudget> budget);
   Task<Read> answer_one(Answer* answer, std::size_t index, Attempt attempt);
   Task<void> choose_view(const Question* question, ReadChoice* choice, SubPlan* plan);
+  static std::vector<AnswerSeries> all_series(std::span<Read> reads);
 
   Task<std::shared_ptr<const Explanation>> explain(Question question,
                                                    std::shared_ptr<QueryBudget> budget);
@@ -90,6 +92,7 @@ Task<void> QueryEngine::Impl::answer(Answer* answer, Attempt attempt, Afterwork 
     CO_TRY(Read read, co_await std::move(one));
     reads.push_back(std::move(read));
   }
+  answer->series = all_series(reads);
   if (metadata != nullptr) {
     const QueryBudget::Timed timed(*attempt.budget, Stage::kAnnotations);
     auto finding = find_global_annotations(*metadata, answer->question);
@@ -113,6 +116,20 @@ Task<void> QueryEngine::Impl::answer(Answer* answer, Attempt attempt, Afterwork 
     CO_TRY_VOID(co_await std::move(deleting));
   }
   co_return Result<void>{};
+}
+
+// Moves the series out of the reads.
+std::vector<AnswerSeries> QueryEngine::Impl::all_series(std::span<Read> reads) {
+  if (reads.size() == 1) return std::move(reads.front().series);
+  std::size_t count = 0;
+  for (const Read& read : reads) count += read.series.size();
+  std::vector<AnswerSeries> all;
+  all.reserve(count);
+  for (Read& read : reads) {
+    std::ranges::move(read.series, std::back_inserter(all));
+    read.series = {};
+  }
+  return all;
 }
 
 Task<std::shared_ptr<const storage::Selection>> QueryEngine::Impl::select(
@@ -210,14 +227,10 @@ Task<QueryEngine::Impl::Read> QueryEngine::Impl::answer_one(Answer* answer, std:
         run_sub_query(store, source, notes, selection, choice.question, plan, index, budget, meter);
     CO_TRY(series, co_await std::move(reading));
   }
-  if (answer->series.empty()) {
-    answer->series = std::move(series);
-  } else {
-    std::ranges::move(series, std::back_inserter(answer->series));
-  }
+  Read read{.selection = nullptr, .asked = asked, .query = index, .series = std::move(series)};
   // Only points are deleted: data from other sources stays.
-  if (asked.end <= asked.begin) co_return Read{};
-  co_return Read{selection, asked, index};
+  if (asked.begin < asked.end) read.selection = selection;
+  co_return std::move(read);
 }
 
 Task<std::shared_ptr<const Explanation>> QueryEngine::Impl::explain(

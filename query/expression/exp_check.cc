@@ -177,6 +177,7 @@ Result<void> make_question(ExpQuestion& question, const ParseContext& context) {
   draft.end = question.time.end;
   draft.flags.timezone = question.time.timezone;
   draft.flags.whole_scan = true;
+  draft.flags.with_ids = true;
   for (ExpMetric& metric : question.metrics) {
     TRY(DraftSubQuestion sub, sub_question(question, metric));
     const auto same = std::ranges::find(draft.queries, sub);

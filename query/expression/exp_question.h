@@ -70,7 +70,7 @@ struct ExpQuestion {
   std::vector<ExpMetric> metrics;
   std::optional<std::vector<ExpExpression>> expressions;
   std::optional<std::vector<ExpOutput>> outputs;  // none or empty: all expressions, or all metrics
-  Question question;                              // reads the metrics; whole_scan is set
+  Question question;                              // reads the metrics; whole_scan and with_ids set
 };
 
 struct ExpLimits {

@@ -105,6 +105,7 @@ Result<GexpQuestion> parse_gexp_question(const Parameters& parameters, const Par
     question.calls.push_back(std::move(call));
   }
   TRY(question.question, parse_question_uri(with_metrics(parameters, metrics), context));
+  question.question.with_ids = true;
   // Duplicate sub-queries were removed; find the index of each text.
   for (const std::string& metric : metrics) {
     if (question.queries.contains(metric)) continue;

@@ -165,6 +165,8 @@ Result<SubPlan> make_plan(const Question& question, const SubQuestion& sub,
     TRY(plan.downsample, make_downsample(question, *sub.downsample, plan.scan, output_points_max));
   }
   plan.empty_series_count = rollup.has_value();
+  plan.with_tag_ids = question.with_ids;
+  plan.with_tsuids = question.with_ids || question.show_tsuids;
   if (rollup && plan.downsample) {
     // The whole last row is read: it may contain the rest of the last bucket.
     plan.buckets_end = plan.scan.end + 1;

@@ -52,6 +52,9 @@ struct SubPlan {
   bool empty_series_count = false;  // series with rows but without points make groups, too
   // The source is a view: its series are groups of series, and it is read in one window.
   bool from_view = false;
+  // The ids that the answer contains.
+  bool with_tag_ids = false;
+  bool with_tsuids = false;
 
   // The totals that can replace a series' points.
   [[nodiscard]] storage::TotalsRequest totals() const;

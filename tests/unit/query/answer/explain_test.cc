@@ -76,7 +76,9 @@ TEST(Explain, CountsWhatWouldBeRead) {
 TEST(Explain, TsuidsCountTheirOwnRows) {
   QueryWorld world(QueryLayout::kOpentsdb);
   fill_two_metrics(world, 4, 30);
-  const auto answer = world.ask(question(world, "none:m"));
+  Question each = question(world, "none:m");
+  each.show_tsuids = true;
+  const auto answer = world.ask(each);
   ASSERT_TRUE(answer);
   Question two = question(world, "sum:m");
   two.queries[0].metric.clear();

@@ -376,7 +376,9 @@ TEST(QueryEngine, StopsWhenAsked) {
 TEST(QueryEngine, Tsuids) {
   QueryWorld world(QueryLayout::kCyclic);
   fill_hosts(world, 3, 2);
-  const auto all = world.ask_uri(asking("sum:m"));
+  Parameters shown = asking("sum:m");
+  shown.emplace_back("show_tsuids", "");
+  const auto all = world.ask_uri(shown);
   ASSERT_TRUE(all);
   ASSERT_THAT(all->series[0].tsuids, SizeIs(3));
   const Parameters two = {{"start", "1356998400"},
@@ -389,6 +391,26 @@ TEST(QueryEngine, Tsuids) {
   EXPECT_EQ(answer->series[0].metric, "m");
   EXPECT_THAT(answer->series[0].values, ElementsAre(integer_bits(2), integer_bits(4)));
   EXPECT_THAT(answer->series[0].aggregate_tags, ElementsAre("host"));
+}
+
+TEST(QueryEngine, AnswersIdsIfAsked) {
+  QueryWorld world(QueryLayout::kCyclic);
+  fill_hosts(world, 2, 2);
+  for (const bool with_ids : {false, true}) {
+    auto question = parse_question_uri(asking("none:m"), world.context());
+    ASSERT_TRUE(question);
+    question->with_ids = with_ids;
+    const auto alone = world.ask(*question);
+    question->queries.front().aggregator = "sum";
+    const auto together = world.ask(*question);
+    ASSERT_TRUE(alone && together);
+    const std::size_t ids = with_ids ? 1 : 0;
+    EXPECT_THAT(alone->series[1].tag_ids, SizeIs(ids));
+    EXPECT_THAT(alone->series[1].tsuids, SizeIs(ids));
+    EXPECT_THAT(together->series[0].aggregate_tag_ids, SizeIs(ids));
+    EXPECT_THAT(together->series[0].tsuids, SizeIs(2 * ids));
+    EXPECT_THAT(together->series[0].aggregate_tags, ElementsAre("host"));
+  }
 }
 
 TEST(QueryEngine, ExplicitTagsWithoutFiltersMeanNothing) {

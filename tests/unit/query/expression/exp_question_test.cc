@@ -43,6 +43,7 @@ TEST(ExpQuestion, MetricsThatAskForTheSameShareASubQuery) {
   EXPECT_THAT(question->question.queries, SizeIs(1));
   EXPECT_EQ(question->metrics[1].query, 0U);
   EXPECT_TRUE(question->question.whole_scan);
+  EXPECT_TRUE(question->question.with_ids);
   EXPECT_EQ(question->question.end, 1'356'999'000'001);
   EXPECT_TRUE(question->question.queries[0].filters[0].group_by);
   EXPECT_FALSE(question->outputs);
