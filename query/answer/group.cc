@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <initializer_list>
 #include <span>
 #include <utility>
 
@@ -33,18 +34,22 @@ class CommonTags {
     const auto differing =
         static_cast<std::size_t>(std::ranges::count(entries_, true, &Entry::differs));
     answer.aggregate_tags.reserve(differing);
-    by_text_.clear();
+    common_.clear();
     for (const auto& [tag, differs] : entries_) {
       if (differs) {
         answer.aggregate_tags.emplace_back(tag->key);
       } else {
-        by_text_.push_back(tag);
+        common_.push_back(tag);
       }
     }
     if (with_ids) tell_ids(answer, differing);
-    std::ranges::sort(by_text_, {}, &storage::SeriesTag::key);
-    answer.tags.reserve(by_text_.size());
-    for (const storage::SeriesTag* const tag : by_text_) answer.tags.emplace(tag->key, tag->value);
+    sort_by_text();
+    std::size_t bytes = 0;
+    for (const storage::SeriesTag* const tag : common_) {
+      bytes += TagTexts::bytes_of(tag->key, tag->value);
+    }
+    answer.tags.reserve(bytes);
+    for (const std::size_t i : order_) answer.tags.emplace(common_[i]->key, common_[i]->value);
   }
 
  private:
@@ -66,8 +71,23 @@ class CommonTags {
     }
   }
 
-  std::vector<Entry> entries_;  // by tag key UID
-  std::vector<const storage::SeriesTag*> by_text_;
+  // Sets order_. Groups mostly have the keys of the group before, and then its order. If a key was
+  // renamed meanwhile, TagTexts inserts it in its place.
+  void sort_by_text() {
+    if (std::ranges::equal(common_, sorted_keys_, {}, &storage::SeriesTag::key_uid)) return;
+    sorted_keys_.clear();
+    order_.clear();
+    for (const storage::SeriesTag* const tag : common_) {
+      sorted_keys_.push_back(tag->key_uid);
+      order_.push_back(order_.size());
+    }
+    std::ranges::sort(order_, {}, [this](std::size_t i) { return common_[i]->key; });
+  }
+
+  std::vector<Entry> entries_;                     // by tag key UID
+  std::vector<const storage::SeriesTag*> common_;  // the tags that do not differ, by key UID
+  std::vector<std::uint64_t> sorted_keys_;         // the key UIDs that order_ sorts
+  std::vector<std::size_t> order_;                 // indexes of common_, by key
 };
 
 // Series, tag sets and tags are scattered in memory: prefetches those of the members after `i`.
@@ -87,30 +107,31 @@ void prefetch_tags(std::span<const GroupMember> members, std::size_t i) {
   for (std::uint32_t tag = 0; tag < set.size(); ++tag) __builtin_prefetch(set.tags()[tag]);
 }
 
-// The first bytes of a tsuid, which order most series without a look at their scattered memory.
-using TsuidPrefix = std::array<std::uint64_t, 2>;
+// The first bytes of a tsuid or key, which order most without a look at their scattered memory.
+using Prefix = std::array<std::uint64_t, 2>;
 
-TsuidPrefix prefix_of(const storage::Tsuid& tsuid) {
-  std::array<char, sizeof(TsuidPrefix)> bytes{};
+Prefix prefix_of(std::initializer_list<BytesView> parts) {
+  std::array<char, sizeof(Prefix)> bytes{};
   std::size_t size = 0;
-  for (const BytesView part : {tsuid.metric(), tsuid.tags()}) {
+  for (const BytesView part : parts) {
     size += part.copy(bytes.data() + size, bytes.size() - size);
   }
   return {load_be<std::uint64_t>(bytes.data()), load_be<std::uint64_t>(bytes.data() + 8)};
 }
 
-void sort_by_tsuid(std::vector<GroupMember>& members) {
-  std::vector<std::pair<TsuidPrefix, GroupMember>> order;
+void sort_by_tsuid(GroupMembers& members) {
+  std::vector<std::pair<Prefix, GroupMember>> order;
   order.reserve(members.size());
   for (std::size_t i = 0; i < members.size(); ++i) {
     prefetch_series(members, i);
-    order.emplace_back(prefix_of(members[i].series->tsuid), members[i]);
+    const storage::Tsuid& tsuid = members[i].series->tsuid;
+    order.emplace_back(prefix_of({tsuid.metric(), tsuid.tags()}), members[i]);
   }
   std::ranges::sort(order, [](const auto& a, const auto& b) {
     if (a.first != b.first) return a.first < b.first;
     return a.second.series->tsuid < b.second.series->tsuid;
   });
-  std::ranges::transform(order, members.begin(), &std::pair<TsuidPrefix, GroupMember>::second);
+  std::ranges::transform(order, members.begin(), &std::pair<Prefix, GroupMember>::second);
 }
 
 }  // namespace
@@ -155,35 +176,50 @@ Bytes Groups::key_of(const storage::Series& series) const {
   return key;
 }
 
+Group& Groups::group_of(const Bytes& key) {
+  const auto [known, is_new] = by_key_.try_emplace(key);
+  if (is_new) known->second = &groups_.emplace_back();
+  return *known->second;
+}
+
 void Groups::add(std::vector<GroupMember> members) {
   Bytes key;
-  for (const GroupMember& member : members) {
-    key_into(*member.series, key);
-    groups_[key].members.push_back(member);
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    prefetch_tags(members, i);
+    key_into(*members[i].series, key);
+    group_of(key).members.push_back(members[i]);
   }
-  for (auto& [grouped_by, group] : groups_) {
+  for (Group& group : groups_) {
     const std::size_t size = group.members.size();
     if (size != std::exchange(group.sorted, size) && size > 1) sort_by_tsuid(group.members);
   }
 }
 
-void Groups::add_empty(const storage::Series& series) { groups_.try_emplace(key_of(series)); }
+void Groups::add_empty(const storage::Series& series) { group_of(key_of(series)); }
 
 void Groups::add_behind(const storage::Series& series) {
-  const auto group = groups_.find(key_of(series));
-  if (group != groups_.end()) group->second.behind.push_back(&series);
+  const auto group = by_key_.find(key_of(series));
+  if (group != by_key_.end()) group->second->behind.push_back(&series);
 }
 
-std::vector<Group*> Groups::all() {
-  std::vector<Group*> groups;
-  groups.reserve(groups_.size());
-  for (auto& [key, group] : groups_) groups.push_back(&group);
-  return groups;
+const std::vector<Group*>& Groups::all() {
+  if (order_.size() == groups_.size()) return order_;
+  using Keyed = std::pair<const Bytes, Group*>;
+  std::vector<std::pair<Prefix, const Keyed*>> order;
+  order.reserve(by_key_.size());
+  for (const Keyed& keyed : by_key_) order.emplace_back(prefix_of({keyed.first}), &keyed);
+  std::ranges::sort(order, [](const auto& a, const auto& b) {
+    return a.first != b.first ? a.first < b.first : a.second->first < b.second->first;
+  });
+  order_.clear();
+  order_.reserve(order.size());
+  for (const auto& [prefix, keyed] : order) order_.push_back(keyed->second);
+  return order_;
 }
 
 void Groups::take_annotations(AnnotationsBySeries& notes) {
   if (notes.empty()) return;
-  for (auto& [key, group] : groups_) {
+  for (Group& group : groups_) {
     for (const GroupMember& member : group.members) {
       if (auto taken = notes.extract(member.series->tsuid)) group.notes.insert(std::move(taken));
     }
@@ -193,7 +229,7 @@ void Groups::take_annotations(AnnotationsBySeries& notes) {
 void Groups::take_annotations(AnnotationsBySeries& notes, const storage::Series& series) {
   auto taken = notes.extract(series.tsuid);
   if (taken.empty()) return;
-  groups_[key_of(series)].notes.insert(std::move(taken));
+  group_of(key_of(series)).notes.insert(std::move(taken));
 }
 
 void Groups::add_annotations(Group& group) const {
@@ -213,7 +249,8 @@ std::vector<AnswerSeries> Groups::take_answers(std::size_t query_index) {
   std::vector<AnswerSeries> answers;
   answers.reserve(groups_.size());
   CommonTags tags;
-  for (auto& [key, group] : groups_) {
+  for (Group* const one : all()) {
+    Group& group = *one;
     add_annotations(group);
     AnswerSeries& answer = answers.emplace_back(std::move(group.answer));
     tags.clear();
@@ -229,6 +266,8 @@ std::vector<AnswerSeries> Groups::take_answers(std::size_t query_index) {
     answer.query_index = query_index;
     if (!group.members.empty()) answer.metric = group.members.front().series->metric;
   }
+  order_.clear();
+  by_key_.clear();
   groups_.clear();
   return answers;
 }

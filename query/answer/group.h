@@ -8,6 +8,10 @@
 #include <string_view>
 #include <vector>
 
+#include <boost/container/deque.hpp>
+#include <boost/container/small_vector.hpp>
+#include <boost/unordered/unordered_flat_map.hpp>
+
 #include "common/bytes/bytes.h"
 #include "query/answer.h"
 #include "query/operators/merge.h"
@@ -24,14 +28,20 @@ using AnnotationsBySeries = std::map<Bytes, std::vector<storage::Annotation>>;
 // keep their order.
 void sort_annotations(std::vector<storage::Annotation>& notes);
 
+// Many groups have one member.
+using GroupMembers = boost::container::small_vector<GroupMember, 1>;
+
 struct Group {
-  std::vector<GroupMember> members;  // by TSUID
+  GroupMembers members;  // by TSUID
   // The series of the members, if those are groups of a view. The answer has their tags.
   std::vector<const storage::Series*> behind;
   std::size_t sorted = 0;  // of the members, before new ones are sorted in
   AnswerSeries answer;
   AnnotationsBySeries notes;
 };
+
+// A group is as large as a deque's default block.
+using GroupBlocks = boost::container::deque_options_t<boost::container::block_size<16>>;
 
 class Groups {
  public:
@@ -47,7 +57,8 @@ class Groups {
   // Adds a series to Group::behind of its group, if there is one.
   void add_behind(const storage::Series& series);
 
-  [[nodiscard]] std::vector<Group*> all();
+  // In order. Valid until the next series without a group.
+  [[nodiscard]] const std::vector<Group*>& all();
 
   // Moves the annotations of members, or of one series, into the groups. The series may have no
   // group yet.
@@ -63,12 +74,15 @@ class Groups {
  private:
   [[nodiscard]] bool groups_by(std::string_view key) const;
   void key_into(const storage::Series& series, Bytes& key) const;
+  Group& group_of(const Bytes& key);
   void add_annotations(Group& group) const;
 
   const SubPlan* plan_;
   bool each_alone_;                   // aggregator `none`: one group for each series
   std::vector<std::string> by_keys_;  // tag keys grouped by
-  std::map<Bytes, Group> groups_;
+  boost::container::deque<Group, void, GroupBlocks> groups_;
+  boost::unordered_flat_map<Bytes, Group*> by_key_;
+  std::vector<Group*> order_;  // by key; not all groups while it is shorter than groups_
 };
 
 }  // namespace halite::query

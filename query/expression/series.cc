@@ -21,9 +21,9 @@ SeriesMeaning meaning_of(const AnswerSeries& series) {
   for (const TagIds& ids : series.tag_ids) {
     const auto tag = series.tags.find(ids.key);
     if (tag == series.tags.end()) continue;
-    meaning.tags.emplace(
-        ids.key_uid,
-        ExpressionTag{.key = ids.key, .value = tag->second, .value_uid = ids.value_uid});
+    meaning.tags.emplace(ids.key_uid, ExpressionTag{.key = ids.key,
+                                                    .value = std::string(tag->second),
+                                                    .value_uid = ids.value_uid});
   }
   for (const TagIds& ids : series.aggregate_tag_ids) {
     meaning.aggregate_tags.emplace(ids.key_uid, ids.key);

@@ -59,7 +59,7 @@ Result<SeriesList> alias(std::vector<SeriesList> arguments, Texts parameters) {
   SeriesList result = std::move(arguments.front());
   for (AnswerSeries& series : result) {
     std::string name = fmt::format("{}", fmt::join(parameters, ","));
-    for (const auto& [key, value] : series.tags) replace_all(name, "@" + key, value);
+    for (const auto& [key, value] : series.tags) replace_all(name, fmt::format("@{}", key), value);
     series.metric = std::move(name);
     series.tags.clear();
     series.tag_ids.clear();

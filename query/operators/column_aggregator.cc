@@ -1,6 +1,7 @@
 #include "query/operators/column_aggregator.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <limits>
 
@@ -17,9 +18,10 @@ constexpr std::size_t kPlaces = 512;
 
 // Adds every member's values to the totals of `count` positions from `from` on.
 template <class T, class Add>
-void add_columns(std::span<const ValueBits* const> columns, std::size_t from, std::size_t count,
-                 std::vector<T>& totals, T zero, Add add) {
-  totals.assign(count, zero);
+void add_columns(std::span<const ValueBits* const> columns, std::size_t from, std::span<T> totals,
+                 T zero, Add add) {
+  const std::size_t count = totals.size();
+  std::ranges::fill(totals, zero);
   for (const ValueBits* const column : columns) {
     for (std::size_t i = 0; i < count; ++i) totals[i] = add(totals[i], column[from + i]);
   }
@@ -31,8 +33,9 @@ std::uint64_t add_bits(std::uint64_t total, ValueBits value) { return total + va
 bool sums_integers(const Aggregator& aggregator, std::span<const ValueBits* const> columns,
                    std::size_t from, std::size_t count, std::vector<ValueBits>& out) {
   if (aggregator.kind != kSum && aggregator.kind != kAvg) return false;
-  std::vector<std::uint64_t> totals;
-  add_columns<std::uint64_t>(columns, from, count, totals, 0, add_bits);
+  std::array<std::uint64_t, kPlaces> room;  // uninitialized
+  const std::span totals = std::span(room).first(count);
+  add_columns<std::uint64_t>(columns, from, totals, 0, add_bits);
   const auto members = static_cast<std::int64_t>(columns.size());
   for (const std::uint64_t total : totals) {
     out.push_back(aggregator.kind == kSum ? total : integer_bits(as_integer(total) / members));
@@ -42,14 +45,15 @@ bool sums_integers(const Aggregator& aggregator, std::span<const ValueBits* cons
 
 bool extreme_integers(const Aggregator& aggregator, std::span<const ValueBits* const> columns,
                       std::size_t from, std::size_t count, std::vector<ValueBits>& out) {
-  std::vector<std::int64_t> totals;
+  std::array<std::int64_t, kPlaces> room;  // uninitialized
+  const std::span totals = std::span(room).first(count);
   if (aggregator.kind == kMin) {
     add_columns(
-        columns, from, count, totals, std::numeric_limits<std::int64_t>::max(),
+        columns, from, totals, std::numeric_limits<std::int64_t>::max(),
         [](std::int64_t total, ValueBits value) { return std::min(total, as_integer(value)); });
   } else if (aggregator.kind == kMax) {
     add_columns(
-        columns, from, count, totals, std::numeric_limits<std::int64_t>::min(),
+        columns, from, totals, std::numeric_limits<std::int64_t>::min(),
         [](std::int64_t total, ValueBits value) { return std::max(total, as_integer(value)); });
   } else {
     return false;
@@ -63,8 +67,10 @@ bool sums_doubles(const Aggregator& aggregator, std::span<const ValueBits* const
                   std::size_t from, std::size_t count, std::vector<ValueBits>& out) {
   const bool sum = aggregator.kind == kSum;
   if (!sum && aggregator.kind != kAvg && aggregator.kind != kCount) return false;
-  std::vector<double> totals(count, 0.0);
-  std::vector<double> numbers(count, 0.0);  // values that are not NaN: exact up to 2^53
+  std::array<double, kPlaces> totals;   // uninitialized
+  std::array<double, kPlaces> numbers;  // values that are not NaN: exact up to 2^53
+  std::fill_n(totals.begin(), count, 0.0);
+  std::fill_n(numbers.begin(), count, 0.0);
   for (const ValueBits* const column : columns) {
     for (std::size_t i = 0; i < count; ++i) {
       const double value = as_double(column[from + i]);
@@ -87,17 +93,18 @@ bool sums_doubles(const Aggregator& aggregator, std::span<const ValueBits* const
 
 bool extreme_doubles(const Aggregator& aggregator, std::span<const ValueBits* const> columns,
                      std::size_t from, std::size_t count, std::vector<ValueBits>& out) {
-  std::vector<double> totals;
+  std::array<double, kPlaces> room;  // uninitialized
+  const std::span totals = std::span(room).first(count);
   double zero = 0;
   if (aggregator.kind == kMin) {
     zero = kInfinity;
-    add_columns(columns, from, count, totals, zero, [](double total, ValueBits bits) {
+    add_columns(columns, from, totals, zero, [](double total, ValueBits bits) {
       const double value = as_double(bits);
       return value < total ? value : total;
     });
   } else if (aggregator.kind == kMax) {
     zero = -kInfinity;
-    add_columns(columns, from, count, totals, zero, [](double total, ValueBits bits) {
+    add_columns(columns, from, totals, zero, [](double total, ValueBits bits) {
       const double value = as_double(bits);
       return value > total ? value : total;
     });
@@ -108,12 +115,19 @@ bool extreme_doubles(const Aggregator& aggregator, std::span<const ValueBits* co
   return true;
 }
 
+// Makes room for the values of a run; many short runs must not copy all values each time.
+void make_room(std::vector<ValueBits>& out, std::size_t more) {
+  const std::size_t size = out.size() + more;
+  if (size > out.capacity()) out.reserve(std::max(size, 2 * out.size()));
+}
+
 }  // namespace
 
 void ColumnAggregator::integers(const Aggregator& aggregator,
                                 std::span<const ValueBits* const> columns, std::size_t length,
                                 std::vector<ValueBits>& out) {
   std::vector<std::int64_t> row;
+  make_room(out, length);
   for (std::size_t from = 0; from < length; from += kPlaces) {
     const std::size_t count = std::min(kPlaces, length - from);
     if (sums_integers(aggregator, columns, from, count, out)) continue;
@@ -130,6 +144,7 @@ void ColumnAggregator::doubles(const Aggregator& aggregator,
                                std::span<const ValueBits* const> columns, std::size_t length,
                                std::vector<ValueBits>& out) {
   std::vector<double> row;
+  make_room(out, length);
   for (std::size_t from = 0; from < length; from += kPlaces) {
     const std::size_t count = std::min(kPlaces, length - from);
     if (sums_doubles(aggregator, columns, from, count, out)) continue;

@@ -57,10 +57,13 @@ struct FetchedSeries {
 
 static_assert(sizeof(Pipeline) < 500, "FetchedSeries::kBytes counts two of them and the rest");
 
+// A series is larger than a deque's default block.
+using SeriesBlocks = boost::container::deque_options_t<boost::container::block_size<4>>;
+
 struct FetchShard {
   std::uint32_t index = 0;
   // In order of appearance. An empty boost::container::deque takes no memory.
-  boost::container::deque<FetchedSeries> all;
+  boost::container::deque<FetchedSeries, void, SeriesBlocks> all;
   boost::unordered_flat_map<storage::SeriesId, FetchedSeries*> states;
   std::vector<FetchedSeries*> fresh;            // not yet returned by take_new()
   std::unordered_set<storage::SeriesId> empty;  // with at least one empty block

@@ -68,7 +68,7 @@ class AsciiSource final : public BodySource {
  private:
   static std::string tags_text(const query::AnswerSeries& series) {
     std::vector<std::string> keys;
-    for (const auto& [key, value] : series.tags) keys.push_back(key);
+    for (const auto& [key, value] : series.tags) keys.emplace_back(key);
     std::string text;
     for (const std::string& key : java_map_order(keys, kJavaMapCapacity)) {
       text += fmt::format(" {}={}", key, series.tags.find(key)->second);

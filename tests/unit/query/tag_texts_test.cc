@@ -22,6 +22,23 @@ TEST(TagTexts, AreByKeyWhateverTheOrderTheyCameIn) {
   tags.emplace("host", "another");
   EXPECT_THAT(all_of(tags), ElementsAre(Pair("az", "b"), Pair("dc", "lga"), Pair("host", "web1"),
                                         Pair("rack", "7")));
+  EXPECT_EQ(tags.size(), 4);
+  tags.emplace("az", "c");
+  tags.emplace("zone", "");
+  tags.emplace("unit", std::string(300, 'u'));
+  EXPECT_THAT(all_of(tags), ElementsAre(Pair("az", "b"), Pair("dc", "lga"), Pair("host", "web1"),
+                                        Pair("rack", "7"), Pair("unit", std::string(300, 'u')),
+                                        Pair("zone", "")));
+}
+
+TEST(TagTexts, CopiesAndMovesAreIndependent) {
+  TagTexts tags = {{"host", "a"}};
+  TagTexts copy = tags;
+  TagTexts moved = std::move(tags);
+  moved.emplace("rack", "7");
+  copy.emplace("dc", "lga");
+  EXPECT_THAT(all_of(moved), ElementsAre(Pair("host", "a"), Pair("rack", "7")));
+  EXPECT_THAT(all_of(copy), ElementsAre(Pair("dc", "lga"), Pair("host", "a")));
 }
 
 TEST(TagTexts, FindOnlyWhatIsThere) {
