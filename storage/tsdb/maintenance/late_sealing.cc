@@ -40,7 +40,7 @@ Result<std::uint64_t> LateSealing::run(SealBatch& batch, const YieldFn& yield, b
     const auto same = now->find(partition);
     if (outcome.complete && !outcome.blocked && same != now->end() &&
         same->second.touches == line.touches) {
-      batch.seals(partition, false);
+      batch.seals(partition, line, false);
     }
     if (batch.full()) TRY_VOID(batch.commit());
   }

@@ -23,8 +23,21 @@ Result<SeriesRewrite::Files*> SealBatch::files_for(const Partition& partition) {
   return &files_;
 }
 
-void SealBatch::seals(Partition partition, bool early) {
+void SealBatch::seals(const Partition& partition, const UnsealedRange& line, bool early) {
   (early ? changes_.sealed_early : changes_.sealed).push_back(partition);
+  touches_[partition] = line.touches;
+}
+
+// A flush or a delete may have come while later partitions were sealed.
+void SealBatch::keep_touched() {
+  const std::shared_ptr<const UnsealedRanges> now = context_.chunks->states.unsealed();
+  const auto touched = [&](const Partition& partition) {
+    const auto line = now->find(partition);
+    return line != now->end() && line->second.touches != touches_.at(partition);
+  };
+  std::erase_if(changes_.sealed, touched);
+  std::erase_if(changes_.sealed_early, touched);
+  touches_.clear();
 }
 
 bool SealBatch::full() const {
@@ -34,6 +47,7 @@ bool SealBatch::full() const {
 Result<void> SealBatch::commit() {
   finish_slot();
   if (files_.late != nullptr) done_.push_back(std::move(files_.late));
+  keep_touched();
   if (done_.empty() && changes_.sealed.empty() && changes_.sealed_early.empty()) return {};
   changes_.sealing = true;
   const SlotChanges changes = std::exchange(changes_, {});

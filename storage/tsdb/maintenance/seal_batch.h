@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -21,7 +22,9 @@ class SealBatch {
   // The files for the series of a partition; partitions must come in ascending order. Ingests
   // earlier output if necessary.
   [[nodiscard]] Result<SeriesRewrite::Files*> files_for(const Partition& partition);
-  void seals(Partition partition, bool early);
+  // The partition becomes sealed, unless more arrives before commit(): `line` is what its sealing
+  // began with.
+  void seals(const Partition& partition, const UnsealedRange& line, bool early);
 
   // There is enough to ingest.
   [[nodiscard]] bool full() const;
@@ -33,12 +36,14 @@ class SealBatch {
   static constexpr std::uint64_t kBytesMax = 64 << 20;
 
   void finish_slot();
+  void keep_touched();
 
   EngineContext& context_;
   Partition partition_;  // of files_
   SeriesRewrite::Files files_;
   std::vector<std::unique_ptr<ChunkFile>> done_;
   SlotChanges changes_;
+  std::map<Partition, std::uint32_t> touches_;  // of the partitions in changes_
   std::uint64_t done_bytes_ = 0;
   std::uint64_t bytes_taken_ = 0;
 };

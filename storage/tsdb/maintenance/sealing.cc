@@ -154,7 +154,7 @@ Result<void> Sealing::seal(const std::set<std::int64_t>& periods, const YieldFn&
     if (partition.shard >= context_->retention->shard_count()) continue;
     if (line.late || !periods.contains(partition.period)) continue;
     if (is_sealed(line)) {
-      if (is_over(partition.period)) batch.seals(partition, false);
+      if (is_over(partition.period)) batch.seals(partition, line, false);
       continue;
     }
     if (const auto known = damaged_.find(partition);
@@ -206,7 +206,7 @@ Result<bool> Sealing::seal_partition(const Partition& partition, SealBatch& batc
   for (const auto& [known, what] : *now) {
     const bool expired = known.period < under_way.oldest_alive;
     const bool same_slot = known.shard == partition.shard && known.slot == partition.slot;
-    if (same_slot && expired && known != partition) batch.seals(known, false);
+    if (same_slot && expired && known != partition) batch.seals(known, what, false);
   }
   if (under_way.damaged) {
     damaged_[partition] = under_way.line.touches;
@@ -220,7 +220,7 @@ Result<bool> Sealing::seal_partition(const Partition& partition, SealBatch& batc
   const auto same = now->find(partition);
   // Otherwise data arrived meanwhile.
   if (same != now->end() && same->second.touches == under_way.line.touches) {
-    batch.seals(partition, !is_over(partition.period));
+    batch.seals(partition, under_way.line, !is_over(partition.period));
   }
   return true;
 }
