@@ -55,7 +55,7 @@ class Halite(Server):
         return round(sum(value for answer in answers for value in answer["dps"].values()))
 
     def counters(self):
-        found = re.findall(r"^(halite_(?:engine|log)_\w+)(?:\{[^}]*\})? (\S+)$", self.get("/metrics").decode(), re.M)
+        found = re.findall(r"^(halite_(?:engine|log|storage)_\w+)(?:\{[^}]*\})? (\S+)$", self.get("/metrics").decode(), re.M)
         return {name: float(value) for name, value in found}
 
     def flush(self):
@@ -124,6 +124,11 @@ def count_back(server, case):
     expect("points stored", found, case.points)
 
 
+SOURCES = {"log": "halite_log_bytes_total", "flushed_bytes": "halite_engine_flushed_file_bytes_total",
+           "sealed_bytes": "halite_engine_sealed_bytes_total", "merged_bytes": "halite_engine_merged_bytes_total",
+           "state": "halite_engine_state_bytes_total", "names": "halite_storage_commit_bytes_total"}
+
+
 def measure(kind, binary, loader, case):
     with tempfile.TemporaryDirectory(prefix="history-", ignore_cleanup_errors=True) as scratch:
         server = kind(binary, scratch + "/data")
@@ -151,9 +156,8 @@ def measure(kind, binary, loader, case):
     return {"acknowledged": case.points / acknowledged, "flushed": case.points / flushed,
             "sealed": case.points / sealed, "bytes": size / case.points, "written": written / case.points,
             "amplification": written / size, "chunks": shown("halite_engine_write_amplification"),
-            "log": a_point("halite_log_bytes_total"), "flushed_bytes": a_point("halite_engine_flushed_bytes_total"),
-            "sealed_bytes": a_point("halite_engine_sealed_bytes_total"),
-            "merged_bytes": a_point("halite_engine_merged_bytes_total"),
+            **{key: a_point(name) for key, name in SOURCES.items()},
+            "rest": written / case.points - sum(map(a_point, SOURCES.values())) if counters else "",
             "early": shown("halite_engine_flushes_total", loaded), "flushes": shown("halite_engine_flushes_total"),
             "files": files, "files_max": watch.files, "anon": watch.anon / 2**20}
 
@@ -161,8 +165,10 @@ def measure(kind, binary, loader, case):
 FIGURES = (("acknowledged", "points a CPU-second, acknowledged"), ("flushed", "the same, flushed"),
            ("sealed", "the same, flushed and sealed"), ("bytes", "bytes a point on disk, all files"),
            ("written", "bytes a point written, all files"), ("log", "of these, bytes of the log"),
-           ("flushed_bytes", "of flushed chunks"), ("sealed_bytes", "of files by sealing"),
-           ("merged_bytes", "of files by compactions"),
+           ("flushed_bytes", "of files by flushes"), ("sealed_bytes", "of files by sealing"),
+           ("merged_bytes", "of files by compactions"), ("state", "of files with the state of slots"),
+           ("names", "of names and series, as cells"),
+           ("rest", "the rest: names and series again as logs and tables of RocksDB, manifests, half pages"),
            ("amplification", "bytes written / bytes on disk, all files"),
            ("chunks", "write amplification of chunk files, without the log"),
            ("early", "flushes until acknowledged"), ("flushes", "flushes in all"),

@@ -46,6 +46,10 @@ Maintenance::Metrics::Metrics(prometheus::Registry& registry)
       busy_seconds_max(add_gauge(registry, "halite_engine_maintenance_busy_seconds_max",
                                  "Longest time since start-up for which sealing, expiry, garbage "
                                  "collection, a delete or a snapshot could delay a flush.")),
+      flushed_file_bytes(add_counter(registry, "halite_engine_flushed_file_bytes_total",
+                                     "Bytes of files written by flushes and deletes.")),
+      state_bytes(add_counter(registry, "halite_engine_state_bytes_total",
+                              "Bytes of files that say what is flushed and sealed.")),
       merged_bytes(add_counter(registry, "halite_engine_merged_bytes_total",
                                "Bytes written by RocksDB compactions of chunk files.")),
       write_amplification(add_gauge(
@@ -374,6 +378,8 @@ void Maintenance::set_gauges() {
     log::warn("{}", files.error().message);
   }
   const FileBytes written = context_->chunks->tables->written();
+  raise_to(metrics_.flushed_file_bytes, static_cast<double>(written.flushed));
+  raise_to(metrics_.state_bytes, static_cast<double>(written.marks));
   raise_to(metrics_.merged_bytes, static_cast<double>(written.merged));
   metrics_.write_amplification.Set(written.amplification());
 }

@@ -75,6 +75,8 @@ class Maintenance {
     prometheus::Counter& cycles;
     prometheus::Counter& yields;
     prometheus::Gauge& busy_seconds_max;
+    prometheus::Counter& flushed_file_bytes;
+    prometheus::Counter& state_bytes;
     prometheus::Counter& merged_bytes;
     prometheus::Gauge& write_amplification;
   };
