@@ -40,11 +40,45 @@ void unmark_late(const SstFile& file, UnsealedRanges& lines) {
   }
 }
 
+// The files of a slot. Of a file for several slots, each slot has an equal share of the bytes.
 struct SlotFiles {
-  std::uint64_t fresh = 0;
+  std::uint64_t fresh = 0;  // files above the compacted ones, for this slot alone
   std::uint64_t fresh_bytes = 0;
+  std::uint64_t shared = 0;  // likewise, for several slots
+  std::uint64_t shared_bytes = 0;
   std::uint64_t merged_bytes = 0;
+
+  [[nodiscard]] bool reaches(const CompactionRule& rule) const {
+    if (fresh > 0 &&
+        (fresh >= rule.fresh_files || fresh_bytes * 100 >= merged_bytes * rule.fresh_percent)) {
+      return true;
+    }
+    return shared >= rule.shared_files_max ||
+           (shared >= rule.shared_files &&
+            shared_bytes * 100 >= merged_bytes * rule.shared_percent);
+  }
 };
+
+// A file of the chunks of several slots of a shard.
+struct SharedFile {
+  ShardSlot first;
+  ShardSlot last;
+  std::uint64_t bytes = 0;  // of one slot
+  bool merged = false;
+};
+
+void add_shared(const SharedFile& file, std::map<ShardSlot, SlotFiles>& shard_slots) {
+  const auto end = shard_slots.upper_bound(file.last);
+  for (auto at = shard_slots.lower_bound(file.first); at != end; ++at) {
+    SlotFiles& files = at->second;
+    if (file.merged) {
+      files.merged_bytes += file.bytes;
+    } else {
+      ++files.shared;
+      files.shared_bytes += file.bytes;
+    }
+  }
+}
 
 std::optional<ShardSlot> shard_slot_of(const std::string& key) {
   if (key.size() < kShardSlotBytes) return std::nullopt;
@@ -265,32 +299,37 @@ Result<void> ChunkFiles::compact_late(const YieldFn& yield) {
 
 // A compaction rewrites a whole slot, so it waits until there are enough files above the compacted
 // ones.
-std::set<ShardSlot> ChunkFiles::slots_to_compact(const CompactionRule& rule) const {
+std::map<ShardSlot, bool> ChunkFiles::slots_to_compact(const CompactionRule& rule) const {
   rocksdb::ColumnFamilyMetaData meta;
   tables_.db().GetColumnFamilyMetaData(tables_.chunks(), &meta);
-  std::map<ShardSlot, SlotFiles> shard_slots;
+  std::map<ShardSlot, SlotFiles> shard_slots;  // at least the first and the last one of each file
+  std::vector<SharedFile> shared;
   for (const rocksdb::LevelMetaData& level : meta.levels) {
+    const bool merged = level.level > 0;
     for (const rocksdb::SstFileMetaData& file : level.files) {
-      const std::optional<ShardSlot> shard_slot = shard_slot_of(file.smallestkey);
-      if (!shard_slot || shard_slot != shard_slot_of(file.largestkey))
-        continue;  // a flushed file for several slots
-      SlotFiles& files = shard_slots[*shard_slot];
-      if (level.level == 0) {
+      const std::optional<ShardSlot> first = shard_slot_of(file.smallestkey);
+      const std::optional<ShardSlot> last = shard_slot_of(file.largestkey);
+      if (!first || !last || first->shard != last->shard) continue;
+      SlotFiles& files = shard_slots[*first];
+      if (*first != *last) {
+        shard_slots.try_emplace(*last);
+        const std::uint64_t slots = std::uint64_t{last->slot} - first->slot + 1;
+        shared.push_back(
+            {.first = *first, .last = *last, .bytes = file.size / slots, .merged = merged});
+      } else if (merged) {
+        files.merged_bytes += file.size;
+      } else {
         ++files.fresh;
         files.fresh_bytes += file.size;
-      } else {
-        files.merged_bytes += file.size;
       }
     }
   }
+  for (const SharedFile& file : shared) add_shared(file, shard_slots);
   const std::set<ShardSlot> unsealed = unsealed_slots(*states_.unsealed());
-  std::set<ShardSlot> wanted;
+  std::map<ShardSlot, bool> wanted;
   for (const auto& [shard_slot, files] : shard_slots) {
-    if (files.fresh == 0 || unsealed.contains(shard_slot)) continue;
-    if (files.fresh >= rule.fresh_files ||
-        files.fresh_bytes * 100 >= files.merged_bytes * rule.fresh_percent) {
-      wanted.insert(shard_slot);
-    }
+    if (!files.reaches(rule) || unsealed.contains(shard_slot)) continue;
+    wanted.emplace(shard_slot, files.shared > 0);
   }
   for (const ShardSlot& shard_slot : uncompactable_) wanted.erase(shard_slot);
   return wanted;

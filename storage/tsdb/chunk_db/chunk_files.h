@@ -10,6 +10,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <set>
 #include <span>
@@ -22,10 +23,16 @@
 
 namespace halite::storage::engine {
 
-// A sealed slot is compacted when it reaches either limit.
+// A sealed slot is compacted when its files above the compacted ones reach either of the first two
+// limits. Files for several slots are not counted there: they contain sealed chunks that nothing
+// replaced, or are compacted with their slots. They only slow down readers when they are many: both
+// other limits must be reached, or the last one.
 struct CompactionRule {
-  std::uint32_t fresh_percent = 100;  // bytes in files above the compacted ones, relative to those
+  std::uint32_t fresh_percent = 100;  // bytes, relative to those of the compacted files
   std::uint32_t fresh_files = 8;
+  std::uint32_t shared_percent = 100;  // as fresh_percent
+  std::uint32_t shared_files = 8;
+  std::uint32_t shared_files_max = 32;
 };
 
 class ChunkFiles {
@@ -48,8 +55,9 @@ class ChunkFiles {
   // thread. It may ingest. If it returns false or an error, the call ends early.
   Result<void> drop(BytesView begin, BytesView end, const YieldFn& yield = {});
 
-  // The sealed slots that have files above the compacted ones and reached the rule.
-  [[nodiscard]] std::set<ShardSlot> slots_to_compact(const CompactionRule& rule) const;
+  // The sealed slots that have files above the compacted ones and reached the rule, and whether
+  // they share such files with other slots.
+  [[nodiscard]] std::map<ShardSlot, bool> slots_to_compact(const CompactionRule& rule) const;
   // Compacts the files of a slot, or of late cells, and drops removed cells. Unreadable files stay
   // as they are. False: `yield` ended it.
   Result<bool> compact_slot(const ShardSlot& shard_slot, const YieldFn& yield);

@@ -77,6 +77,10 @@ UnsealedRanges SlotStates::after(const SlotChanges& changes) {
   UnsealedRanges lines = *unsealed();
   for (const Partition& partition : changes.sealed) lines.erase(partition);
   for (const Partition& partition : changes.sealed_early) lines[partition] = {};
+  // As if sealed early: other series may have points by the next flush.
+  for (const Partition& partition : changes.sealed_directly) {
+    if (!is_late(partition)) lines.try_emplace(partition);
+  }
   for (const auto& [partition, what] : changes.touched) {
     const auto [line, fresh] = lines.try_emplace(partition);
     if (fresh) line->second.late = is_late(partition);
@@ -90,6 +94,9 @@ Result<void> SlotStates::write(const FlushMark& mark, const SlotChanges& changes
   TRY_VOID(file.put(kStateKey, mark_bytes(mark)));
   std::set<Partition> changed(changes.sealed.begin(), changes.sealed.end());
   changed.insert(changes.sealed_early.begin(), changes.sealed_early.end());
+  for (const Partition& partition : changes.sealed_directly) {
+    if (after.contains(partition)) changed.insert(partition);
+  }
   for (const auto& [partition, what] : changes.touched) changed.insert(partition);
   for (const Partition& partition : changed) {
     const auto line = after.find(partition);

@@ -24,10 +24,11 @@ namespace halite::storage::engine {
 
 // How an ingest changes slots.
 struct SlotChanges {
-  UnsealedRanges touched;               // by chunks or tombstones in the files
-  std::vector<Partition> sealed;        // completely, with summaries
-  std::vector<Partition> sealed_early;  // likewise, but later points for them are not late data
-  bool sealing = false;                 // the files come from sealing, not from a flush or a delete
+  UnsealedRanges touched;                  // by chunks or tombstones in the files
+  std::vector<Partition> sealed;           // completely, with summaries
+  std::vector<Partition> sealed_early;     // likewise, but later points for them are not late data
+  std::vector<Partition> sealed_directly;  // chunks with summaries of series without other cells
+  bool sealing = false;  // the files come from sealing, not from a flush or a delete
 };
 
 class SlotStates {

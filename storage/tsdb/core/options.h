@@ -53,6 +53,9 @@ struct EngineOptions {
   // When a series is sealed again, sealed chunks of at least this many points stay unless points
   // arrived before their ends.
   std::uint32_t seal_long_points = 1 << 13;
+  // A flush writes chunks of ended slots in their sealed form if the series has nothing stored in
+  // the slot, and if a shard has at least this many bytes of them.
+  std::uint64_t seal_directly_bytes = 64 << 10;
   // Late data stays in separate chunks until a series has too much of it; then its sealed chunk is
   // rewritten.
   std::int64_t seal_late_interval_ms = 60 * 60 * 1000;  // minimum time between looks at a slot

@@ -1,5 +1,5 @@
-// Writes a frozen head into chunks: one sorted file for each shard, ingested together with the
-// flush mark.
+// Writes a frozen head into chunks: one sorted file for each shard, and files of chunks that are
+// sealed directly. All are ingested together with the flush mark.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,7 @@
 #include "storage/tsdb/chunk_db/chunk_files.h"
 #include "storage/tsdb/core/retention.h"
 #include "storage/tsdb/head/head.h"
+#include "storage/tsdb/maintenance/direct_sealing.h"
 #include "storage/tsdb/wal/log.h"
 
 namespace halite::storage::engine {
@@ -28,9 +29,11 @@ struct FlushStats {
 };
 
 // Flushes a frozen head. Its number becomes the flush number of the chunks. `alive`, if not null,
-// is notified of the series with chunks before these become visible. Blocks.
+// is notified of the series with chunks before these become visible. `direct`, if not null, decides
+// what is sealed directly. Blocks.
 [[nodiscard]] Result<FlushStats> flush_head(Head& head, const Retention& retention,
                                             const TsuidOf& tsuid_of, Sequence log_position,
-                                            ChunkFiles& chunks, ActiveSeries* alive = nullptr);
+                                            ChunkFiles& chunks, ActiveSeries* alive = nullptr,
+                                            DirectSealing* direct = nullptr);
 
 }  // namespace halite::storage::engine

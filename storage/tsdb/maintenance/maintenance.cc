@@ -316,8 +316,10 @@ Result<void> Maintenance::flush_frozen() {
                                                std::uint32_t position) -> Bytes {
       return table.at(frozen.head->shard(shard).at(position).id).tsuid;
     };
+    DirectSealing direct(*context_->chunks, sealing_.over_before(),
+                         context_->options.seal_directly_bytes);
     const auto stats = flush_head(*frozen.head, *context_->retention, tsuid_of, frozen.log_position,
-                                  context_->chunks->files, &context_->active_series);
+                                  context_->chunks->files, &context_->active_series, &direct);
     if (!stats) {
       outcome = std::unexpected(stats.error());
       break;
@@ -330,7 +332,7 @@ Result<void> Maintenance::flush_frozen() {
     metrics_.flushes.Increment();
     metrics_.flushed_points.Increment(static_cast<double>(stats->points));
     metrics_.flushed_bytes.Increment(static_cast<double>(stats->bytes));
-    sealing_.on_flush(stats->periods);
+    sealing_.on_flush(stats->periods, !stats->changes.sealed_directly.empty());
     drop_log_upto_ = frozen.log_position;
     drop_log();
   }

@@ -26,7 +26,8 @@ Sealing::Sealing(std::shared_ptr<EngineContext> context, prometheus::Registry& r
       sealed_bytes_(add_counter(registry, "halite_engine_sealed_bytes_total",
                                 "Bytes of files written by sealing.")) {}
 
-void Sealing::on_flush(const std::set<std::int64_t>& periods) {
+void Sealing::on_flush(const std::set<std::int64_t>& periods, bool sealed_directly) {
+  compaction_due_ |= sealed_directly;
   const TimestampMs now = context_->clock.now_ms();
   for (const std::int64_t period : periods) {
     Dirty& dirty = dirty_[period];
@@ -60,10 +61,12 @@ void Sealing::find_slots() {
   looked_at_ = std::move(unsealed);
 }
 
-bool Sealing::is_over(std::int64_t period) const {
+std::int64_t Sealing::over_before() const {
   const std::int64_t span = context_->retention->base().options().span_ms;
-  return (period + 1) * span + context_->options.seal_quiet_ms <= context_->clock.now_ms();
+  return (context_->clock.now_ms() - context_->options.seal_quiet_ms) / span;
 }
+
+bool Sealing::is_over(std::int64_t period) const { return period < over_before(); }
 
 Result<void> Sealing::run_due(const YieldFn& yield) {
   find_slots();
@@ -109,20 +112,20 @@ void Sealing::note_sealed(std::uint64_t points, const SealBatch& batch) {
 }
 
 Result<void> Sealing::merge(const CompactionRule& rule, const YieldFn& yield) {
-  std::set<ShardSlot> left = context_->chunks->files.slots_to_compact(rule);
+  std::map<ShardSlot, bool> left = context_->chunks->files.slots_to_compact(rule);
   while (!left.empty()) {
-    const ShardSlot shard_slot = *left.begin();
+    const auto [shard_slot, shares_files] = *left.begin();
     TRY(bool keep_going, yield());
     if (keep_going) {
       TRY(keep_going, context_->chunks->files.compact_slot(shard_slot, yield));
     }
     compaction_due_ |= !keep_going;
     if (!keep_going) return {};
-    // The compaction included files that extend over the slot's borders. Often they were the reason
-    // why other slots were due.
-    const std::set<ShardSlot> due = context_->chunks->files.slots_to_compact(rule);
-    left.erase(shard_slot);
-    std::erase_if(left, [&due](const ShardSlot& other) { return !due.contains(other); });
+    left.erase(left.begin());
+    if (!shares_files) continue;
+    // The compaction included files of other slots. Often they were the reason why these were due.
+    const std::map<ShardSlot, bool> due = context_->chunks->files.slots_to_compact(rule);
+    std::erase_if(left, [&due](const auto& other) { return !due.contains(other.first); });
   }
   return {};
 }

@@ -28,8 +28,11 @@ class Sealing {
  public:
   Sealing(std::shared_ptr<EngineContext> context, prometheus::Registry& registry);
 
-  // Notes that slots of these periods received chunks.
-  void on_flush(const std::set<std::int64_t>& periods);
+  // Notes that slots of these periods received chunks, some of them sealed ones.
+  void on_flush(const std::set<std::int64_t>& periods, bool sealed_directly);
+
+  // Periods below this one have ended, with the time in which their last points arrive.
+  [[nodiscard]] std::int64_t over_before() const;
 
   // Seals slots that have ended and are quiet, or that had many flushes; seals late data and
   // compacts files where that pays.

@@ -16,6 +16,23 @@ SlotStatus& slot_of(ByPeriod& slots, std::int64_t period, const CyclicLayout& la
   return state;
 }
 
+// A file for more slots than this is shown only in the first and the last one: there may be none in
+// between.
+constexpr std::int64_t kSlotsShown = 1024;
+
+// Of a file for several slots, each has an equal share of the bytes.
+void add_file(ByPeriod& slots, const FileExtent& file, const CyclicLayout& layout) {
+  const std::int64_t first = std::min(file.first.period, file.last.period);
+  const std::int64_t last = std::max(file.first.period, file.last.period);
+  const std::int64_t step = last - first < kSlotsShown ? 1 : last - first;
+  const auto count = static_cast<std::uint64_t>((last - first) / step + 1);
+  for (std::int64_t period = first; period <= last; period += step) {
+    SlotStatus& slot = slot_of(slots, period, layout);
+    ++slot.files;
+    slot.bytes += file.bytes / count;
+  }
+}
+
 }  // namespace
 
 std::vector<RetentionStatus> retention_status(const EngineContext& context) {
@@ -27,14 +44,7 @@ std::vector<RetentionStatus> retention_status(const EngineContext& context) {
     const std::size_t index = file.first.shard / salts;
     if (index >= slots.size()) continue;  // the class no longer exists
     const CyclicLayout& layout = retention.layout_of(file.first.shard);
-    SlotStatus& first = slot_of(slots[index], file.first.period, layout);
-    ++first.files;
-    first.bytes += file.bytes;
-    if (file.last.period == file.first.period) continue;
-    SlotStatus& last = slot_of(slots[index], file.last.period, layout);
-    ++last.files;
-    last.bytes += file.bytes / 2;
-    first.bytes -= file.bytes / 2;
+    add_file(slots[index], file, layout);
   }
   const std::shared_ptr<const UnsealedRanges> unsealed = context.chunks->states.unsealed();
   std::vector<RetentionStatus> cycles;

@@ -217,6 +217,7 @@ class ModelTest : public testing::TestWithParam<std::uint32_t> {
     world_.options.head_freeze_bytes = below(2) == 0 ? 1 : 256 << 10;
     world_.options.seal_quiet_ms = below(2) == 0 ? 0 : kHourMs;
     world_.options.maintenance_ms = below(3) == 0 ? 3'600'000 : 1;
+    world_.options.seal_directly_bytes = below(2) == 0 ? 1 : 64 << 10;
     world_.options.seal_long_points = below(2) == 0 ? 2 : 1 << 13;
     world_.options.seal_late_interval_ms = below(2) == 0 ? 0 : kHourMs;
     world_.options.seal_late_percent = below(2) == 0 ? 0 : 300;

@@ -66,6 +66,7 @@ class TotalsTest : public testing::TestWithParam<std::uint32_t> {
     options.log.commit_interval_ms = 0;
     options.maintenance_ms = 3'600'000;  // only when asked
     if (GetParam() % 2 == 0) options.seal_long_points = 20;
+    options.seal_directly_bytes = GetParam() > 2 ? 1 : UINT64_MAX;
     EngineStore::Dependencies dependencies{.store = names_,
                                            .layout = CyclicLayout::make(cyclic).value(),
                                            .clock = clock_,
