@@ -48,6 +48,7 @@ constexpr std::array kEndpoints = {
     Endpoint{"api/admin", kGet | kPost, kAlways, kAdministrator, false, handle_admin},
     Endpoint{"api/series", kGet, kReads, kReader, true, handle_series},
     Endpoint{"api/server", kGet | kDelete, kAlways, kReadOrRule, false, handle_server},
+    Endpoint{"api/views", kGet | kPost, kAlways, kReadOrRule, false, handle_views},
     Endpoint{"metrics", kShow, kAlways, kReader, false, handle_metrics},
     Endpoint{"-", kShow, kAlways, kPublic, false, handle_health},
 };

@@ -43,6 +43,7 @@ namespace halite::storage {
 class Metadata;
 class PointStore;
 class CardinalityCounter;
+class ViewStore;
 struct RetentionStatus;
 struct TableRegions;
 }  // namespace halite::storage
@@ -95,6 +96,7 @@ struct WebServices {
   std::function<std::vector<storage::RetentionStatus>()> slots = {};
   // The regions of the tables on an HBase cluster. Called from any thread. Empty without a cluster.
   std::function<Task<storage::TableRegions>()> regions = {};
+  storage::ViewStore* views = nullptr;  // null: not available
   // By name. Called from any thread.
   std::map<std::string, AdminJob, std::less<>> jobs = {};
   // The settings for /api/config. Called from any thread.

@@ -164,7 +164,8 @@ struct Server::Components {
   boost::asio::thread_pool query_threads;
   boost::asio::thread_pool small_query_threads;
   std::unique_ptr<Stores> stores;
-  std::unique_ptr<BackupJob> backup;  // null without local files
+  std::unique_ptr<BackupJob> backup;                   // null without local files
+  std::unique_ptr<storage::PointSink> watched_points;  // by views; null: there are none
   std::unique_ptr<ingest::Writer> writer;
   prometheus::Registry increment_registry;     // not published: the names are those of points
   std::unique_ptr<ingest::Writer> increments;  // of counters
@@ -226,8 +227,12 @@ Result<void> Server::Components::open_data(const Pause& pause) {
   }
   stores = *std::move(opened);
   if (data_dir != nullptr) backup = std::make_unique<BackupJob>(options, *stores, clock);
-  writer = std::make_unique<ingest::Writer>(stores->counters().points(), clock, options.ingest,
-                                            registry);
+  storage::PointSink* points = &stores->counters().points();
+  if (stores->views() != nullptr) {
+    watched_points = stores->views()->guard(*points);
+    points = watched_points.get();
+  }
+  writer = std::make_unique<ingest::Writer>(*points, clock, options.ingest, registry);
   ingest::IngestOptions increment_options = options.ingest;
   increment_options.telnet_command = "incr";
   increment_options.limits.series_cache_bytes_max /= kIncrementCachePart;
@@ -248,6 +253,7 @@ Result<void> Server::Components::open_data(const Pause& pause) {
           .rollups = stores->rollups(),
           .histograms = stores->histograms(),
           .counters = &stores->counters(),
+          .views = stores->views(),
           .tags = {options.rollups.rules.aggregate_tag, options.rollups.rules.raw_value}});
   return {};
 }
@@ -281,6 +287,7 @@ Result<void> Server::Components::listen() {
                                      .cardinality_counter = cardinality_counter.get(),
                                      .slots = [&kept = *stores] { return kept.retention_status(); },
                                      .regions = regions_of(options.store, *stores),
+                                     .views = stores->views(),
                                      .jobs = jobs_of(*stores, backup.get()),
                                      .config = [texts = settings] { return texts; },
                                      .drop_caches = [&kept = *stores] { kept.drop_caches(); },
@@ -361,6 +368,7 @@ Result<void> Server::stop() {
   parts.rollups.reset();
   parts.increments.reset();
   parts.writer.reset();
+  parts.watched_points.reset();
   parts.backup.reset();
   Result<void> closed;
   if (parts.stores) closed = parts.stores->close();

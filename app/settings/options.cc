@@ -124,6 +124,12 @@ Result<void> resolve_options(Options& options) {
   }
   const auto counters = storage::CounterRules::parse(options.counters, options.layout.ttl_ms);
   if (!counters) return std::unexpected(counters.error());
+  const auto views = storage::parse_view_rules(options.views);
+  if (!views) return std::unexpected(views.error());
+  if (!views->empty() && options.store == StoreKind::kHBase) {
+    return fail(Errc::kInvalidArgument,
+                "views are not available with --store hbase: other processes may write points");
+  }
   TRY(options.engine.retention, parse_retention_rules(options.retention));
   if (!options.engine.retention.empty() && options.store != StoreKind::kEngine) {
     return fail(Errc::kInvalidArgument, "storage.retention requires --store engine");

@@ -25,6 +25,7 @@
 #include "storage/meta/metadata.h"
 #include "storage/tools/check/scrub.h"
 #include "storage/tsdb/core/options.h"
+#include "storage/views/view_store.h"
 #include "web/options.h"
 
 namespace halite::app {
@@ -113,6 +114,9 @@ struct Options {
   RollupSettings rollups;
   std::string counters;                   // counters: JSON; empty = no rules
   storage::CounterLimits counter_limits;  // ingest.counter_collect_ms ..
+  std::string views;                      // views: JSON; empty = no views
+  storage::ViewLimits view_limits;        // views.settle_ms ..
+  std::uint32_t views_cpu_percent = 25;   // views.cpu_percent
   std::string histograms;                 // histograms.config: JSON, or a file *.json; empty = off
   storage::MetadataOptions metadata;
   storage::RocksOptions rocks;

@@ -50,10 +50,13 @@ Result<void> OpenedStores::open(const Options& options, const Clock& clock,
   const bool tracked = meta.track.series || meta.track.points || meta.track.series_objects;
   TRY(const bool names_stay, keep_names(cells.settings_table));
   if (!has_sides() && !tracked) {
-    backend_.points->enable_series_gc(*metadata_, *sides_.counters,
+    backend_.points->enable_series_gc(*metadata_, *sides_.counters, sides_.views.get(),
                                       !names_stay && !meta.track.name_objects);
   }
   if (backend_.rocks != nullptr) begin_scrub(context);
+  if (sides_.views && !options.read_only.wanted) {
+    view_builder_.emplace(*sides_.views, options.views_cpu_percent);
+  }
   return {};
 }
 
@@ -146,6 +149,7 @@ Result<void> OpenedStores::checkpoint(const std::string& dir) {
 Result<void> OpenedStores::close() {
   Result<void> flushed;
   scrub_.reset();
+  view_builder_.reset();
   if (metadata_) flushed = wait_for(executor_, metadata_->stop());
   if (sides_.counters) {
     const Result<void> added = wait_for(executor_, sides_.counters->close());

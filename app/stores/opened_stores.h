@@ -3,9 +3,11 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "app/server/view_builder_thread.h"
 #include "app/stores/backend.h"
 #include "app/stores/sides.h"
 #include "app/stores/stores.h"
@@ -23,6 +25,7 @@ class OpenedStores final : public Stores {
   storage::PointStore& points() override { return metadata_->points(); }
   storage::Metadata& metadata() override { return *metadata_; }
   storage::CounterStore& counters() override { return *sides_.counters; }
+  storage::ViewStore* views() override { return sides_.views.get(); }
   storage::RollupTables* rollups() override { return sides_.rollups.get(); }
   storage::HistogramCells* histograms() override { return sides_.histograms.get(); }
   [[nodiscard]] Result<void> health() const override;
@@ -54,6 +57,7 @@ class OpenedStores final : public Stores {
   std::unique_ptr<storage::check::Scrub> scrub_;  // null without local files
   std::unique_ptr<storage::Metadata> metadata_;
   Sides sides_;
+  std::optional<ViewBuilderThread> view_builder_;  // ends before the stores
 };
 
 }  // namespace halite::app

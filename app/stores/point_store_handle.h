@@ -16,6 +16,7 @@
 #include "storage/cells/counters/counter_store.h"
 #include "storage/meta/metadata.h"
 #include "storage/tsdb/core/options.h"
+#include "storage/views/view_store.h"
 
 namespace halite::app {
 
@@ -32,7 +33,7 @@ class PointStoreHandle {
   // Writes points that are not cells, if any, to `dir`; then calls `cells`.
   virtual Task<void> checkpoint(std::string dir, std::function<Result<void>()> cells) = 0;
   virtual void enable_series_gc(storage::Metadata& except, const storage::CounterStore& counters,
-                                bool names) = 0;
+                                storage::ViewStore* views, bool names) = 0;
   virtual Task<void> close() = 0;
 };
 
@@ -66,9 +67,10 @@ class PointStoreHandleOf final : public PointStoreHandle {
       return call_it(std::move(cells));
     }
   }
-  // Collects series without points, and unused names, except those in metadata and of counters.
+  // Collects series without points, and unused names, except those in metadata, of counters and of
+  // views, which may be null.
   void enable_series_gc(storage::Metadata& except, const storage::CounterStore& counters,
-                        bool names) override {
+                        storage::ViewStore* views, bool names) override {
     if constexpr (requires { store_->enable_series_gc({}); }) {
       storage::GcRules rules;
       rules.keeps = [&except, &counters](std::vector<Bytes> tsuids) {
@@ -77,7 +79,12 @@ class PointStoreHandleOf final : public PointStoreHandle {
         kept.push_back(except.series_among(std::move(tsuids)));
         return std::make_unique<storage::ChainedSeriesIterator>(std::move(kept));
       };
-      rules.others = [&except] { return except.series(); };
+      rules.others = [&except, views] {
+        std::vector<std::unique_ptr<storage::SeriesIterator>> others;
+        if (views != nullptr) others.push_back(views->groups());
+        others.push_back(except.series());
+        return std::make_unique<storage::ChainedSeriesIterator>(std::move(others));
+      };
       rules.names = names;
       store_->enable_series_gc(std::move(rules));
     }

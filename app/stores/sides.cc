@@ -1,9 +1,11 @@
 #include "app/stores/sides.h"
 
 #include <fstream>
+#include <functional>
 #include <optional>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -49,6 +51,36 @@ Result<std::optional<storage::RollupConfig>> rollup_config(const Options& option
   return std::optional(*std::move(config));
 }
 
+// The TTL of a metric's points, by the retention rule with the longest prefix.
+std::function<std::int64_t(std::string_view)> ttl_of_metrics(const Options& options) {
+  return [base = options.layout.ttl_ms, rules = options.engine.retention](std::string_view metric) {
+    const storage::RetentionRule* best = nullptr;
+    for (const storage::RetentionRule& rule : rules) {
+      if (!metric.starts_with(rule.prefix)) continue;
+      if (best == nullptr || best->prefix.size() < rule.prefix.size()) best = &rule;
+    }
+    return best == nullptr ? base : best->ttl_ms;
+  };
+}
+
+Result<std::unique_ptr<storage::ViewStore>> open_views(const OpenContext& context,
+                                                       Backend& backend) {
+  const Options& options = context.options;
+  if (context.cells.scan.shared_tables) return std::unique_ptr<storage::ViewStore>();
+  TRY(std::vector<storage::ViewRule> rules, storage::parse_view_rules(options.views));
+  storage::ViewStore::Dependencies dependencies{.store = *backend.wide,
+                                                .points = backend.points->store(),
+                                                .uids = backend.points->uids(),
+                                                .widths = backend.widths,
+                                                .table = "halite-views",
+                                                .clock = context.clock,
+                                                .ttl_ms = ttl_of_metrics(options),
+                                                .registry = context.registry};
+  auto opening = storage::ViewStore::open(std::move(dependencies), std::move(rules),
+                                          options.view_limits, options.read_only.wanted);
+  return wait_for(context.executor, std::move(opening));
+}
+
 // nullopt if histograms.config is empty.
 Result<std::optional<storage::HistogramConfig>> histogram_config(const Options& options) {
   const std::string setting = "histograms.config";
@@ -87,6 +119,7 @@ Result<Sides> open_sides(const OpenContext& context, Backend& backend,
   auto opening_counters =
       storage::CounterStore::open(std::move(counters), std::move(rules), options.counter_limits);
   TRY(sides.counters, wait_for(context.executor, std::move(opening_counters)));
+  TRY(sides.views, open_views(context, backend));
   if (rollups) {
     storage::RollupTables::Dependencies dependencies{.store = *backend.wide,
                                                      .series = backend.points->series(),

@@ -1,4 +1,4 @@
-// Counters, rollups and histograms beside a store's points. They are always stored as cells.
+// Counters, views, rollups and histograms beside a store's points. They are always stored as cells.
 #pragma once
 
 #include <memory>
@@ -7,11 +7,13 @@
 #include "storage/cells/counters/counter_store.h"
 #include "storage/cells/rollups/histogram_cells.h"
 #include "storage/cells/rollups/rollup_tables.h"
+#include "storage/views/view_store.h"
 
 namespace halite::app {
 
 struct Sides {
   std::unique_ptr<storage::CounterStore> counters;
+  std::unique_ptr<storage::ViewStore> views;            // null: not available
   std::unique_ptr<storage::RollupTables> rollups;       // null: off
   std::unique_ptr<storage::HistogramCells> histograms;  // null: off
 };

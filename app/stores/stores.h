@@ -21,6 +21,7 @@
 #include "storage/meta/metadata.h"
 #include "storage/tools/check/scrub.h"
 #include "storage/tsdb/wal/log.h"
+#include "storage/views/view_store.h"
 
 namespace prometheus {
 class Registry;
@@ -34,6 +35,8 @@ class Stores {
   [[nodiscard]] virtual storage::PointStore& points() = 0;
   [[nodiscard]] virtual storage::Metadata& metadata() = 0;
   [[nodiscard]] virtual storage::CounterStore& counters() = 0;
+  // nullptr if other processes may write points.
+  [[nodiscard]] virtual storage::ViewStore* views() = 0;
   // nullptr if they are off.
   [[nodiscard]] virtual storage::RollupTables* rollups() = 0;
   [[nodiscard]] virtual storage::HistogramCells* histograms() = 0;

@@ -24,6 +24,7 @@ boost::asio::awaitable<Response> handle_series(Call& call);            // series
 boost::asio::awaitable<Response> handle_aggregators(Call& call);       // aggregators.cc
 boost::asio::awaitable<Response> handle_config(Call& call);            // config.cc
 boost::asio::awaitable<Response> handle_version(Call& call);           // version.cc
+boost::asio::awaitable<Response> handle_views(Call& call);             // views.cc
 boost::asio::awaitable<Response> handle_stats(Call& call);             // stats.cc
 boost::asio::awaitable<Response> handle_server(Call& call);            // server.cc
 boost::asio::awaitable<Response> show_regions(Call& call);             // server_regions.cc

@@ -1,0 +1,75 @@
+// GET /api/views: the views and how much of them is computed. POST /api/views/<name>/rebuild:
+// computes a view anew in the background; until then queries read points.
+//
+// Parameters  none
+// Answer      200 [{"name":"..","metrics":"cpu.*","intervalMs","functions":["count",..],
+//             "groupBy":["dc"] or null,"keepMs","existing","unitsBuilt","unitsWaiting",
+//             "building":"..","error":".."},..]: metrics that exist now, and units of them (hours,
+//             or buckets if these are longer)
+//             204 the view will be computed anew
+// Errors      404 unknown view or page; 405 wrong method; 501 views are not available here
+#include <iterator>
+
+#include <fmt/format.h>
+
+#include "common/json_list.h"
+#include "common/json_string.h"
+#include "storage/views/view_store.h"
+#include "web/handlers/handlers.h"
+#include "web/http/api_method.h"
+
+namespace halite::web {
+namespace {
+
+void append_view(std::string& to, const storage::ViewStatus& view) {
+  const storage::ViewRule& rule = view.rule;
+  to += "{\"name\":";
+  append_json_string(to, rule.name);
+  to += ",\"metrics\":";
+  append_json_string(to, rule.metrics);
+  fmt::format_to(std::back_inserter(to), ",\"intervalMs\":{},\"functions\":[\"count\"{}{}{}]",
+                 rule.interval_ms, rule.functions.sum ? ",\"sum\"" : "",
+                 rule.functions.min ? ",\"min\"" : "", rule.functions.max ? ",\"max\"" : "");
+  to += ",\"groupBy\":";
+  if (rule.group_by) {
+    append_json_list(to, *rule.group_by,
+                     [&to](const std::string& key) { append_json_string(to, key); });
+  } else {
+    to += "null";
+  }
+  fmt::format_to(std::back_inserter(to),
+                 R"(,"keepMs":{},"existing":{},"unitsBuilt":{},"unitsWaiting":{},"building":)",
+                 rule.keep_ms, view.metrics, view.units_built, view.units_waiting);
+  append_json_string(to, view.building);
+  to += ",\"error\":";
+  append_json_string(to, view.error);
+  to += '}';
+}
+
+}  // namespace
+
+boost::asio::awaitable<Response> handle_views(Call& call) {
+  storage::ViewStore* const views = call.services.views;
+  if (views == nullptr) {
+    co_return error_response(call, 501, "This server has no views: its tables are shared");
+  }
+  const auto& rest = call.target.rest;
+  if (rest.empty()) {
+    if (call.request.method == "POST") co_return method_not_allowed(call);
+    std::string json;
+    append_json_list(json, views->status(),
+                     [&json](const storage::ViewStatus& view) { append_view(json, view); });
+    co_return json_response(200, json);
+  }
+  if (rest.size() != 2 || rest[1] != "rebuild") {
+    co_return error_response(call, 404,
+                             "The endpoints are /api/views and /api/views/<name>/rebuild");
+  }
+  if (call.request.method != "POST") co_return method_not_allowed(call);
+  auto rebuilding = views->rebuild(std::string(rest[0]));
+  const Result<void> begun = co_await std::move(rebuilding);
+  if (!begun) co_return error_response(call, begun.error());
+  co_return json_response(204, "");
+}
+
+}  // namespace halite::web
