@@ -11,10 +11,10 @@ import time
 
 
 class Finished:
-    def __init__(self, path, name, ledger):
+    def __init__(self, path, name, ledgers):
         self.path = path
         self.name = name
-        self.ledger = ledger  # of what it may show
+        self.ledgers = ledgers  # of what it may show
 
     def restore(self, halite, target):
         shutil.rmtree(target, ignore_errors=True)
@@ -38,9 +38,9 @@ class Backups:
             finished, self.finished = self.finished, None
             return finished
 
-    def make(self, server, ledger):
+    def make(self, server, ledgers):
         """Asks the server for one and waits for its end; the refusal, where there is one."""
-        copy = ledger.follow()
+        copies = [ledger.follow() for ledger in ledgers]
         try:
             status, body = server.request("POST", "/api/admin/backup", "{}")
             if status != 202:
@@ -51,9 +51,10 @@ class Backups:
                     break
                 time.sleep(0.01)
         finally:
-            ledger.leave(copy)
+            for ledger, copy in zip(ledgers, copies, strict=True):
+                ledger.leave(copy)
         if "error" in state:
             return f"backup: {state['error']}"
         with self.lock:
-            self.finished = Finished(self.path, state["backup"].removesuffix(".manifest"), copy)
+            self.finished = Finished(self.path, state["backup"].removesuffix(".manifest"), copies)
         return None

@@ -18,6 +18,7 @@ class FlipsDirectory(Directory):
     kind = "flips"
     profiles = (Forever(),)
     backups_wanted = False
+    increments_wanted = False
 
     def round(self, number):
         self._launch()

@@ -53,7 +53,8 @@ def run(options, kind, totals):
 
 def print_table(results):
     rows = ["rounds", "starts", "checks", "sent", "acknowledged", "deleted", "points read back", "lost",
-            "changed", "invented", "expired"]
+            "changed", "invented", "expired", "increments sent", "increments acknowledged", "sums read back",
+            "increments lost", "increments counted twice"]
     for totals in results.values():
         rows += sorted(name for name in totals if name not in rows)
     print(f"\n{'':36}" + "".join(f"{kind:>14}" for kind in results))
@@ -84,8 +85,9 @@ def main():
     parser.add_argument("--dir", type=pathlib.Path, help="where data directories are made (/tmp)")
     parser.add_argument("--disk", choices=("forgets", "lies"), default="forgets",
                         help="of power cuts; one that lies must be found out")
-    parser.add_argument("--canary", action="store_true",
-                        help="claims a point that was never sent, which must be missed")
+    parser.add_argument("--canary", nargs="?", const="point", choices=("point", "increment", "repeat"),
+                        help="claims a point (or an increment) that was never sent, which must be missed; or "
+                        "repeats requests with other keys, which must be found to count twice")
     options = parser.parse_args()
     print(f"--seed {options.seed}", flush=True)
     results = {}

@@ -8,6 +8,8 @@ import signal
 import tempfile
 
 from backups import Backups
+from increment_load import IncrementLoad, Unanswered
+from increments import PREFIX, RULES, IncrementLedger
 from ledger import Ledger
 from load import Load
 from profile import PROFILES, SETTINGS, CrashClock
@@ -24,6 +26,7 @@ class Directory:
     kind = "kill"
     profiles = PROFILES
     backups_wanted = True
+    increments_wanted = True
     pace = 0.02  # seconds at most between the batches of a writer
 
     def __init__(self, options, number, totals):
@@ -39,6 +42,11 @@ class Directory:
         self.backups = Backups(self.path / "kept") if self.backups_wanted else None
         if self.backups:
             self.settings |= {"ENGINE_BACKUP_DIR": self.backups.path}
+        self.increments = self.unanswered = None
+        if self.increments_wanted:
+            self.increments = IncrementLedger(self.profile)
+            self.unanswered = Unanswered(self.clock)
+            self.settings |= {"COUNTERS": RULES}
         self.server = None
 
     # ---- what other kinds do otherwise ------------------------------------------------------
@@ -104,15 +112,24 @@ class Directory:
     def round(self, number):
         self.start()
         self.check()
+        increments = None
+        if self.increments:
+            increments = IncrementLoad(self.server, self.increments, self.unanswered, self.clock, number,
+                                       self.choose.getrandbits(32), self.pace, self.options.canary)
         load = Load(self.server, self.ledger, self.profile, self.clock, number,
-                    self.choose.getrandbits(32), pace=self.pace, backups=self.backups)
+                    self.choose.getrandbits(32), pace=self.pace, backups=self.backups, increments=increments)
         load.start()
         try:
             self.trouble(load)
         finally:
             load.join()
-        if self.options.canary:
+        if self.options.canary == "point":
             self.ledger.claim_unsent()
+        if self.options.canary == "increment":
+            self.increments.claim_unsent()
+        if increments:
+            self.totals["requests with keys sent or repeated"] += increments.repeated
+            self.totals["answers to requests with keys dropped"] += increments.answers_dropped
         self.totals["flushes asked for"] += load.flushes
         self.totals["seals asked for"] += load.seals
         for refusal in load.refusals:
@@ -150,7 +167,7 @@ class Directory:
         self._launch(data=again)
         if not self.server.listens():
             raise Failure(f"what was restored does not start:\n{self.server.log_text()}")
-        self._compare(made.ledger, "restored: ")
+        self._compare(*made.ledgers, what="restored: ")
         self.server.kill()
         shutil.rmtree(again)
         self.totals["backups restored"] += 1
@@ -163,6 +180,8 @@ class Directory:
         complaints = []
         stored_points = 0
         for metric in sorted({*ledger.metrics, *known} - {*without}):
+            if metric.startswith(PREFIX):
+                continue
             now = self.clock()
             stored = self.server.stored(metric, 1, now * 2) if metric in known else {}
             ttl = self.profile.ttl_ms(metric)
@@ -173,19 +192,32 @@ class Directory:
             complaints += wrong
         return stored_points, complaints
 
-    def _compare(self, ledger, what=""):
-        stored_points, complaints = self.read_back(ledger)
+    def read_sums_back(self, increments, lasting):
+        known = self.server.get_json("/api/suggest?type=metrics&max=1000000")
+        return increments.check(self.server, self.clock, known, lasting)
+
+    def _compare(self, ledger, increments=None, what="", lasting=frozenset()):
+        """lasting: requests with keys that may be repeated later."""
         self.totals["checks"] += 1
-        self.totals["points read back"] += stored_points
+        self._judge(*self.read_back(ledger), "points", what)
+        if increments:
+            self._judge(*self.read_sums_back(increments, lasting), "sums", what)
+
+    def _judge(self, right, complaints, noun, what):
+        self.totals[f"{noun} read back"] += right
         for kind, _ in complaints:
             self.totals[kind] += 1
         if complaints:
             shown = "\n".join(f"  {kind}: {text}" for kind, text in complaints[:COMPLAINTS_SHOWN])
-            raise Failure(f"{what}{len(complaints)} points are wrong:\n{shown}\n{self.server.log_text()}")
+            raise Failure(f"{what}{len(complaints)} {noun} are wrong:\n{shown}\n{self.server.log_text()}")
+
+    def compare_all(self):
+        self._compare(self.ledger, self.increments,
+                      lasting=self.unanswered.lasting() if self.unanswered else frozenset())
 
     def check(self):
         try:
-            self._compare(self.ledger)
+            self.compare_all()
         except (OSError, ServerTrouble) as error:
             raise Failure(f"reading back: {error}\n{self.server.log_text()}") from error
 
@@ -205,5 +237,8 @@ class Directory:
         self.totals["sent"] += self.ledger.sent
         self.totals["acknowledged"] += self.ledger.acknowledged
         self.totals["deleted"] += self.ledger.deleted
+        if self.increments:
+            self.totals["increments sent"] += self.increments.sent
+            self.totals["increments acknowledged"] += self.increments.acknowledged
         if not keep:
             shutil.rmtree(self.path)

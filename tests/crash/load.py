@@ -71,15 +71,16 @@ class Load:
     """The writers of one round. Use start(), then kill the server, then join()."""
 
     def __init__(self, server, ledger, profile, clock, round_number, seed, pace=0.02, backups=None,
-                 rewrites=True):
+                 rewrites=True, increments=None):
         """pace: seconds at most between two batches of a writer; backups: where they are made;
-        rewrites: points are sent again, and deleted."""
+        rewrites: points are sent again, and deleted; increments: an IncrementLoad beside the points."""
         self.server = server
         self.ledger = ledger
         self.profile = profile
         self.clock = clock
         self.round = round_number
-        self.refusals = []
+        self.increments = increments
+        self.refusals = increments.refusals if increments else []
         self.pace = pace
         self.backups = backups
         self.rewrites = rewrites
@@ -97,6 +98,8 @@ class Load:
         self.threads.append(threading.Thread(target=self._settle, args=(choose.getrandbits(32),)))
 
     def start(self):
+        if self.increments:
+            self.increments.start()
         for thread in self.threads:
             thread.start()
 
@@ -105,6 +108,8 @@ class Load:
 
     def join(self):
         self.stopping = True
+        if self.increments:
+            self.increments.join()
         for thread in self.threads:
             thread.join()
 
@@ -210,7 +215,8 @@ class Load:
             self.under_way = what
             try:
                 if what == "backup":
-                    refusal = self.backups.make(self.server, self.ledger)
+                    ledgers = [self.ledger] + ([self.increments.ledger] if self.increments else [])
+                    refusal = self.backups.make(self.server, ledgers)
                 else:
                     status, body = self.server.request("POST", f"/api/admin/{what}")
                     refusal = None if status == 204 else f"{what}: {status} {body[:500]!r}"

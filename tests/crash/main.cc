@@ -55,17 +55,23 @@ class FastClock final : public halite::Clock {
   const TimestampMs since_;
 };
 
-// Blocks until SIGUSR1 comes; every thread made later leaves that signal to this one.
+// Blocks until SIGUSR1 comes; every thread made later leaves that signal to this one, which blocks
+// all others: a SIGTERM that came to it would end the process.
 void wait_for_cut(const std::shared_ptr<FaultyFiles>& files) {
   sigset_t cut;
+  sigset_t all;
+  sigset_t before;
   ::sigemptyset(&cut);
   ::sigaddset(&cut, SIGUSR1);
-  ::pthread_sigmask(SIG_BLOCK, &cut, nullptr);
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);
   std::thread([files, cut] {
     int signal = 0;
     ::sigwait(&cut, &signal);
     files->cut_power_for_good([] { ::_exit(kCut); });
   }).detach();
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  ::pthread_sigmask(SIG_BLOCK, &cut, nullptr);
 }
 
 std::shared_ptr<FaultyFiles> forgetful_files(const std::string& dir, bool lies) {

@@ -60,7 +60,7 @@ class PowerDirectory(Directory):
 
     def check(self):
         try:
-            self._compare(self.ledger)
+            self.compare_all()
         except (OSError, ServerTrouble) as error:
             if self.server.ended(1) and self.server.process.returncode == CUT:
                 self._count("reading")  # a power cut that was still to come

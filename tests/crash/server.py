@@ -40,9 +40,9 @@ class Server(ServerProcess):
         except subprocess.TimeoutExpired:
             return False
 
-    def stored(self, metric, begin_ms, end_ms):
-        """{tags as a sorted tuple: {ms: value}} of a metric that is known."""
-        question = urllib.parse.quote(f"none:{metric}", safe="")
+    def stored(self, metric, begin_ms, end_ms, downsample=""):
+        """{tags as a sorted tuple: {ms: value}} of a metric that is known; downsample: as "1h-sum:"."""
+        question = urllib.parse.quote(f"none:{downsample}{metric}", safe="")
         answers = self.get_json(
             f"/api/query?start={begin_ms}&end={end_ms}&ms=true&m={question}")
         found = {}
