@@ -35,9 +35,14 @@ SeriesRegistry::SeriesRegistry(std::shared_ptr<Table> names, std::shared_ptr<Tab
 }
 
 // If no series can be added, creates no names: each would belong to a refused series.
+Result<void> SeriesRegistry::check_room() const {
+  TRY_VOID(table_.check_room(1, 0));
+  if (!quota_->limited()) return {};
+  return quota_->check(0);
+}
+
 void SeriesRegistry::close_names(InternBatch& work) const {
-  Result<void> room = table_.check_room(1, 0);
-  if (room && quota_->limited()) room = quota_->check(0);
+  const Result<void> room = check_room();
   if (room) return;
   for (const std::size_t index : work.incomplete()) work.close(index, room.error());
 }

@@ -61,6 +61,9 @@ class SeriesRegistry {
   [[nodiscard]] SeriesLoader& loader() { return loader_; }
   [[nodiscard]] std::uint32_t shard_count() const { return sharding_->shard_count(); }
 
+  // Whether a new metric may have a series now. kTooLarge names the limit.
+  [[nodiscard]] Result<void> check_room() const;
+
   // See PointStore::intern().
   Task<InternedSeries> intern(std::vector<SeriesName> names, CreateNames create);
 

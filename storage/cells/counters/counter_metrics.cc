@@ -35,12 +35,30 @@ Task<void> CounterMetrics::load() {
   co_return Result<void>();
 }
 
-Task<void> CounterMetrics::add(std::map<Bytes, std::string> metrics) {
+Task<void> CounterMetrics::add(UidTable& uids, std::vector<std::string> metrics, bool create) {
+  if (metrics.empty()) co_return Result<void>();
+  const std::shared_ptr<const SeriesPin> pin = uids.pin();
+  std::vector<UidTable::NameRequest> requests;
+  for (const std::string& metric : metrics) {
+    requests.push_back({.kind = NameKind::kMetric, .name = metric, .create = create});
+  }
+  CO_TRY(const auto resolved, co_await uids.resolve(std::move(requests)));
+  std::map<Bytes, std::string> fresh;
+  std::vector<UidTable::UidRequest> kept;
   RowWrite write{.row = Bytes(kRow), .puts = {}, .deletes = {}};
-  for (const auto& [uid, name] : metrics) write.puts.push_back({{0, uid}, name, 0});
+  for (std::size_t i = 0; i < metrics.size(); ++i) {
+    if (!resolved[i]) continue;
+    const Bytes uid = uids.uid_bytes(NameKind::kMetric, resolved[i]->uid);
+    if (!fresh.try_emplace(uid, metrics[i]).second) continue;
+    kept.push_back({.kind = NameKind::kMetric, .uid = resolved[i]->uid});
+    write.puts.push_back({{0, uid}, metrics[i], 0});
+  }
+  if (fresh.empty()) co_return Result<void>();
+  CO_TRY_VOID(co_await uids.flush_rows());
+  CO_TRY_VOID(co_await uids.keep(std::move(kept)));  // also while they have no series
   std::vector<RowWrite> writes(1, std::move(write));
   CO_TRY_VOID(co_await settings_->write(std::move(writes)));
-  keep(metrics);
+  keep(fresh);
   co_return Result<void>();
 }
 

@@ -17,6 +17,7 @@
 #include "storage/api/series.h"
 #include "storage/api/series_iterator.h"
 #include "storage/api/wide_column.h"
+#include "storage/catalog/names/uid_table.h"
 #include "storage/cells/counters/counter_rules.h"
 
 namespace halite::storage {
@@ -29,8 +30,9 @@ class CounterMetrics {
 
   Task<void> load();
 
-  // Adds metrics: names by uid. They are durable when it returns.
-  Task<void> add(std::map<Bytes, std::string> metrics);
+  // Adds metrics, and keeps their names also while they have no series. They are durable when it
+  // returns. Those without a uid get one if `create`, otherwise they are left out.
+  Task<void> add(UidTable& uids, std::vector<std::string> metrics, bool create);
 
   // The rule of a metric with counters, or the buckets of those without one; null: no counters.
   [[nodiscard]] const CounterRule* rule_of(std::string_view name) const;

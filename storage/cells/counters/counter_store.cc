@@ -183,6 +183,7 @@ Task<bool> CounterStore::has_points(std::string metric) {
 Task<InternedSeries> CounterStore::intern(std::vector<SeriesName> names, CreateNames create) {
   // One at a time, so that two first increments of a metric do not see each other's series.
   Semaphore::Permit turn;
+  std::vector<std::string> fresh;
   std::map<std::string, bool> with_points;
   std::vector<std::optional<Error>> refused(names.size());
   for (std::size_t i = 0; i < names.size(); ++i) {
@@ -197,27 +198,27 @@ Task<InternedSeries> CounterStore::intern(std::vector<SeriesName> names, CreateN
       CO_TRY(known->second, co_await has_points(metric));
     }
     if (known->second) refused[i] = has_points_error(metric);
+    if (is_new && !known->second) fresh.push_back(metric);
   }
+  // Before they have series: after a crash, a series without this note would be one of points.
+  const bool may_create = create.metrics && dependencies_.series.check_room();
+  CO_TRY_VOID(co_await note_metrics(fresh, may_create));
   CO_TRY(InternedSeries ids,
          co_await intern_others(dependencies_.points, names, std::move(refused), create));
-  CO_TRY_VOID(co_await note_metrics(std::move(names), ids));
+  // There may be room now.
+  std::vector<std::string> late;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (ids[i] && rule_of(names[i].metric) == nullptr) late.push_back(names[i].metric);
+  }
+  CO_TRY_VOID(co_await note_metrics(std::move(late), false));
   co_return ids;
 }
 
-// Stores which metrics have counters before the first increment of each.
-Task<void> CounterStore::note_metrics(std::vector<SeriesName> names, const InternedSeries& ids) {
-  std::map<Bytes, std::string> fresh;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    if (!ids[i]) continue;
-    const Series& known = series(*ids[i]);
-    if (metrics_.rule_of(known) == nullptr) fresh[Bytes(known.tsuid.metric())] = names[i].metric;
-  }
-  if (fresh.empty()) co_return Result<void>();
-  CO_TRY_VOID(co_await dependencies_.series.flush_rows());
-  const bool ruled = std::ranges::all_of(
-      fresh, [this](const auto& metric) { return rules_.find(metric.second) != nullptr; });
-  if (!ruled) CO_TRY_VOID(co_await open_table_without_rule());
-  co_return co_await metrics_.add(std::move(fresh));
+// Stores which metrics have counters. Leaves out those without a name, unless they may be created.
+Task<void> CounterStore::note_metrics(std::vector<std::string> metrics, bool create) {
+  const auto has_rule = [this](const auto& metric) { return rules_.find(metric) != nullptr; };
+  if (!std::ranges::all_of(metrics, has_rule)) CO_TRY_VOID(co_await open_table_without_rule());
+  co_return co_await metrics_.add(dependencies_.series.uids(), std::move(metrics), create);
 }
 
 std::vector<Refusal> CounterStore::collect(const PointBatch& batch, IncrementGroup& group,

@@ -123,7 +123,7 @@ class CounterStore final : public PointSink {
   Task<void> open_table_without_rule();
   [[nodiscard]] bool is_shared() const { return dependencies_.scan.shared_tables; }
   Task<bool> has_points(std::string metric);
-  Task<void> note_metrics(std::vector<SeriesName> names, const InternedSeries& ids);
+  Task<void> note_metrics(std::vector<std::string> metrics, bool create);
   // Adds the batch's increments to the group; returns those that are refused.
   [[nodiscard]] std::vector<Refusal> collect(const PointBatch& batch, IncrementGroup& group,
                                              std::vector<TouchedCell>& touched) const;

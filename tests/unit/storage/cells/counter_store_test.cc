@@ -1,150 +1,25 @@
 #include "storage/cells/counters/counter_store.h"
 
-#include <map>
-#include <random>
-#include <set>
+#include <thread>
 
-#include <boost/asio/thread_pool.hpp>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <prometheus/registry.h>
 
 #include "common/units.h"
-#include "storage/backends/rocks/rocks_store.h"
-#include "storage/cells/cell_point_store.h"
-#include "storage/cells/layouts/cyclic_layout.h"
-#include "tests/support/faulty_files.h"
 #include "tests/support/run_task.h"
-#include "tests/support/temp_dir.h"
+#include "tests/unit/storage/cells/counter_world.h"
 
 namespace halite::storage {
 namespace {
 
+using test::kCountersNow;
 using test::run_task;
+using test::Sums;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-constexpr TimestampMs kCountersNow = 1'356'998'400'000 + 30 * kDayMs;
-constexpr std::string_view kWebRules =
-    R"([{"metrics":"web.*","buckets":["1h","1d","all"],"keep":["14d","400d","0"]}])";
-
-// By host and beginning of the bucket.
-using Sums = std::map<std::pair<std::string, TimestampMs>, std::int64_t>;
-
-// Counters on a disk that forgets what was not synced.
-class CounterStoreTest : public testing::Test {
- protected:
-  CounterStoreTest() { open(); }
-  ~CounterStoreTest() override {
-    close();
-    pool_.join();
-  }
-
-  void open() {
-    RocksOptions options;
-    options.files = files_;
-    options.dir = dir_.path() + "/store";
-    metrics_ = std::make_unique<prometheus::Registry>();
-    cells_ = RocksStore::open(options, clock_, *metrics_).value();
-    std::shared_ptr<const CyclicLayout> layout = CyclicLayout::make({}).value();
-    points_ = run_task(CellPointStore::open({*cells_, layout, layout->parameters(), clock_,
-                                             pool_.get_executor(), *metrics_},
-                                            {}))
-                  .value();
-    counters_ = open_counters({});
-  }
-  std::unique_ptr<CounterStore> open_counters(const RowScanOptions& scan) {
-    CounterStore::Dependencies dependencies{.store = *cells_,
-                                            .points = *points_,
-                                            .series = points_->registry(),
-                                            .rows = OpentsdbLayout::make({}).value(),
-                                            .scan = scan,
-                                            .data_table = "tsdb",
-                                            .settings_table = "halite-settings",
-                                            .clock = clock_,
-                                            .executor = pool_.get_executor(),
-                                            .registry = *metrics_};
-    return run_task(CounterStore::open(std::move(dependencies),
-                                       CounterRules::parse(kWebRules, 7 * kDayMs).value(), {}))
-        .value();
-  }
-  void close() {
-    std::ignore = run_task(counters_->close());
-    counters_.reset();
-    std::ignore = run_task(points_->close());
-    points_.reset();
-    std::ignore = run_task(cells_->close());
-    cells_.reset();
-  }
-  void cut_power() {
-    files_->cut_power();
-    close();
-    files_->restore_power();
-    open();
-  }
-
-  Result<SeriesId> intern(const std::string& metric, const std::string& host, PointSink& sink) {
-    const auto ids = run_task(sink.intern({{metric, {{"host", host}}}}, {})).value();
-    return ids.front();
-  }
-  SeriesId counter(const std::string& metric, const std::string& host) {
-    return intern(metric, host, *counters_).value();
-  }
-
-  // Waits for the outcome; returns the refusals.
-  std::vector<std::string> add(PointBatch batch, Bytes once = {}) {
-    batch.settle = true;
-    batch.once = std::move(once);
-    const auto accepted = run_task(counters_->append(std::move(batch)));
-    EXPECT_TRUE(accepted) << accepted.error().message;
-    EXPECT_TRUE(accepted->durable.finished());
-    std::vector<std::string> refused;
-    for (const Refusal& one : accepted->refused) {
-      refused.push_back(fmt::format("{}: {}", one.index, one.error.message));
-    }
-    return refused;
-  }
-  static PointBatch one(SeriesId id, TimestampMs time, std::int64_t delta) {
-    PointBatch batch;
-    batch.add(id, time, static_cast<ValueBits>(delta), 0);
-    return batch;
-  }
-
-  Sums sums(const std::string& metric, std::size_t bucket) {
-    const CounterRule* const rule = counters_->rule_of(metric);
-    const auto source = counters_->source(rule->buckets.at(bucket), kCountersNow);
-    SeriesQuery query;
-    query.metric = metric;
-    const auto selection = run_task(points_->select(std::move(query), {})).value();
-    Sums found;
-    for (std::uint32_t shard = 0; shard < source->shard_count(); ++shard) {
-      const auto scan = source->scan(selection, {0, kCountersNow + 365 * kDayMs}, shard);
-      while (true) {
-        const std::vector<Block> blocks = run_task(scan->next()).value();
-        if (blocks.empty()) break;
-        for (const Block& block : blocks) {
-          const std::string host(source->series(block.series).tags.front().value);
-          for (std::size_t i = 0; i < block.size(); ++i) {
-            EXPECT_FALSE(block.floats[i]);
-            EXPECT_TRUE(
-                found.try_emplace({host, block.times[i]}, as_integer(block.values[i])).second);
-          }
-        }
-      }
-    }
-    return found;
-  }
-
-  FakeClock clock_{kCountersNow};
-  test::TempDir dir_;
-  std::shared_ptr<test::FaultyFiles> files_ = std::make_shared<test::FaultyFiles>(1);
-  boost::asio::thread_pool pool_{2};
-  std::unique_ptr<prometheus::Registry> metrics_;
-  std::unique_ptr<RocksStore> cells_;
-  std::unique_ptr<CellPointStore> points_;
-  std::unique_ptr<CounterStore> counters_;
-};
+class CounterStoreTest : public testing::Test, protected test::CounterWorld {};
 
 TEST_F(CounterStoreTest, OneIncrementAddsToEachBucket) {
   const SeriesId hits = counter("web.hits", "a");
@@ -217,6 +92,18 @@ TEST_F(CounterStoreTest, ARuleLeavesMetricsThatHavePoints) {
   EXPECT_EQ(counters_->rule_of("web.old"), nullptr);
   EXPECT_TRUE(intern("web.old", "b", counters_->points()));
   EXPECT_FALSE(intern("web.old", "a", *counters_));
+}
+
+// At no change of the disk does a power cut leave a series that is taken for one of points.
+TEST_F(CounterStoreTest, APowerCutDoesNotMakeAMetricOneOfPoints) {
+  for (std::uint64_t change = 0;; ++change) {
+    const std::string metric = fmt::format("likes{}", change);
+    files_->cut_power_after(change);
+    const bool done = intern(metric, "a", *counters_).has_value();
+    cut_power();
+    ASSERT_THAT(add(one(counter(metric, "a"), kCountersNow, 1)), IsEmpty()) << change;
+    if (done) break;
+  }
 }
 
 TEST_F(CounterStoreTest, BadIncrementsCostOnlyThemselves) {
@@ -294,59 +181,6 @@ TEST_F(CounterStoreTest, IncrementsOfManyThreadsAreAllAdded) {
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(sums("web.hits", 0),
             (Sums{{{"a", kCountersNow}, std::int64_t{3} * kThreads * kBatches}}));
-}
-
-// Random increments, some with keys and some of those repeated, and power cuts between them,
-// against plain maps.
-TEST_F(CounterStoreTest, RandomIncrementsAndPowerCutsGiveTheSumsOfAMap) {
-  std::mt19937 random(7);
-  const auto below = [&](std::uint32_t n) { return static_cast<std::int64_t>(random() % n); };
-  struct Increment {
-    std::string metric;
-    std::string host;
-    TimestampMs time;
-    std::int64_t delta;
-  };
-  std::map<std::pair<std::string, std::size_t>, Sums> model;
-  std::vector<std::pair<Bytes, std::vector<Increment>>> keyed;
-  for (int step = 0; step < 400; ++step) {
-    std::vector<Increment> increments;
-    Bytes key;
-    bool repeated = false;
-    if (!keyed.empty() && below(6) == 0) {
-      std::tie(key, increments) =
-          keyed[static_cast<std::size_t>(below(static_cast<std::uint32_t>(keyed.size())))];
-      repeated = true;
-    } else {
-      for (std::int64_t i = 1 + below(5); i > 0; --i) {
-        increments.push_back({below(2) == 0 ? "web.hits" : "likes", fmt::format("h{}", below(3)),
-                              kCountersNow - below(5) * 1'700'000, below(2001) - 1000});
-      }
-      if (below(3) == 0) {
-        key = fmt::format("key {}", step);
-        keyed.emplace_back(key, increments);
-      }
-    }
-    PointBatch batch;
-    for (const Increment& one : increments) {
-      batch.add(counter(one.metric, one.host), one.time, static_cast<ValueBits>(one.delta), 0);
-    }
-    ASSERT_THAT(add(std::move(batch), key), IsEmpty());
-    for (const Increment& one : increments) {
-      if (repeated) break;
-      const CounterRule& rule = *counters_->rule_of(one.metric);
-      for (std::size_t i = 0; i < rule.buckets.size(); ++i) {
-        const TimestampMs begin =
-            rule.buckets[i].length_ms == 0 ? kCountersNow : rule.buckets[i].begin_of(one.time);
-        model[{one.metric, i}][{one.host, begin}] += one.delta;
-      }
-    }
-    if (below(40) == 0) cut_power();
-    if (below(20) != 0) continue;
-    for (const auto& [where, expected] : model) {
-      ASSERT_EQ(sums(where.first, where.second), expected) << where.first << " step " << step;
-    }
-  }
 }
 
 }  // namespace
