@@ -64,6 +64,36 @@ class Documentation(support.HaliteTest):
             tried += 1
         self.assertGreaterEqual(tried, 15)
 
+    def test_counters(self):
+        """The whole page in order, with its rule. Its times are moved by whole days to recent ones."""
+        found = blocks("send-data/counters.md")
+        [rule] = [text for _, text in found if text.startswith("[[counters]]")]
+        (self.scratch / "counters.toml").write_text(rule)
+        self.halite.terminate()
+        self.halite = self.server("--config", self.scratch / "counters.toml").start()
+        days = (int(time.time()) - 1795694410) // 86400
+
+        def recent(text):
+            return re.sub(r"\b1795\d{6}\b", lambda moment: str(int(moment.group()) + days * 86400), text)
+
+        queries = sent = 0
+        for (_, command), (_, expected) in zip(found, [*found[1:], ("", "")]):
+            if command.startswith(("curl -i ", "printf ")):
+                said = self.run_command("bash", "-c", self.here(recent(command)))
+                self.assertTrue(command.startswith("printf ") or said.startswith("HTTP/1.1 204"), said)
+                sent += 1
+            elif command.startswith("curl "):
+                answer = None
+                for _ in range(50):  # telnet collects increments
+                    answer = comparable(self.run_command("bash", "-c", self.here(recent(command))))
+                    if answer == comparable(recent(expected)):
+                        break
+                    time.sleep(0.1)
+                with self.subTest(command):
+                    self.assertEqual(answer, comparable(recent(expected)))
+                queries += 1
+        self.assertEqual((sent, queries), (4, 4))
+
     def test_programs_that_send(self):
         programs = {language: text for language, text in blocks("send-data/own-code.md")
                     if "app.users" in text and language}
