@@ -64,11 +64,12 @@ def print_table(results):
 
 def kinds_wanted(options):
     wanted = list(KINDS) if options.kind == "all" else [options.kind]
-    impossible = {"preloaded": options.preload is None and "without --preload",
-                  "full": "full" in wanted and why_no_disk()}
+    few = options.series > 0 and "with --series"
+    impossible = {"sync": few, "flips": few, "preloaded": options.preload is None and "without --preload",
+                  "full": few or ("full" in wanted and why_no_disk())}
     for kind in wanted:
         if impossible.get(kind):
-            print(f"{kind} is left out: {impossible[kind]}", flush=True)
+            print(f"{kind} is left out {impossible[kind]}", flush=True)
     return [kind for kind in wanted if not impossible.get(kind)]
 
 
@@ -83,12 +84,17 @@ def main():
     parser.add_argument("--seed", type=int, default=time.time_ns() % 1_000_000)
     parser.add_argument("--kind", choices=(*KINDS, "all"), default="all")
     parser.add_argument("--dir", type=pathlib.Path, help="where data directories are made (/tmp)")
+    parser.add_argument("--series", type=int, default=0, help="so many more series in each directory, for kill, "
+                        "power and preloaded; a step of all in each round (0)")
+    parser.add_argument("--point-load", type=program, help="build/*/point_load, for --series")
     parser.add_argument("--disk", choices=("forgets", "lies"), default="forgets",
                         help="of power cuts; one that lies must be found out")
     parser.add_argument("--canary", nargs="?", const="point", choices=("point", "increment", "repeat"),
                         help="claims a point (or an increment) that was never sent, which must be missed; or "
                         "repeats requests with other keys, which must be found to count twice")
     options = parser.parse_args()
+    if options.series and not options.point_load:
+        parser.error("--series needs --point-load")
     print(f"--seed {options.seed}", flush=True)
     results = {}
     well = True

@@ -12,7 +12,8 @@ from increment_load import IncrementLoad, Unanswered
 from increments import PREFIX, RULES, IncrementLedger
 from ledger import Ledger
 from load import Load
-from profile import PROFILES, SETTINGS, CrashClock
+from many_series import METRICS, ManySeries
+from profile import MANY_SERIES, PROFILES, SETTINGS, CrashClock, Forever
 from server import Server, ServerTrouble
 
 COMPLAINTS_SHOWN = 10
@@ -33,7 +34,8 @@ class Directory:
         self.options = options
         self.totals = totals
         self.choose = random.Random(f"{options.seed} {self.kind} {number}")
-        self.profile = self.profiles[number % len(self.profiles)]
+        # In a ring many series would expire while they are sent.
+        self.profile = Forever() if options.series else self.profiles[number % len(self.profiles)]
         self.clock = CrashClock(self.profile.speed)
         self.ledger = Ledger()
         self.path = pathlib.Path(tempfile.mkdtemp(prefix=f"halite-crash-{self.kind}-", dir=options.dir))
@@ -47,6 +49,10 @@ class Directory:
             self.increments = IncrementLedger(self.profile)
             self.unanswered = Unanswered(self.clock)
             self.settings |= {"COUNTERS": RULES}
+        self.many = None
+        if options.series:
+            self.many = ManySeries(options.point_load, options.series, self.clock())
+            self.settings |= MANY_SERIES
         self.server = None
 
     # ---- what other kinds do otherwise ------------------------------------------------------
@@ -97,13 +103,19 @@ class Directory:
         self.totals[f"killed in {phase}"] += 1
 
     def _moment(self):
-        return self.choose.choice((0.1, 0.5, 2.0)) * self.choose.random() + 0.1
+        longest = self.choose.choice((0.1, 0.5, 2.0))
+        # New series take long, so later rounds would have none if all of these were short.
+        return longest * self.choose.random() * self._slowness() + 0.1
+
+    def _slowness(self):
+        """How much longer starts and loads take with many series, roughly."""
+        return 1 + self.options.series / 400_000
 
     def start(self):
         """Starts it, and kills it again before it listens, at times several times."""
         while self.choose.random() < 0.3:
             self._launch()
-            self.server.listens(self.choose.random() * 0.1)
+            self.server.listens(self.choose.random() * 0.1 * self._slowness())
             self._kill("start")
         self._launch()
         if not self.server.listens():
@@ -118,11 +130,18 @@ class Directory:
                                        self.choose.getrandbits(32), self.pace, self.options.canary)
         load = Load(self.server, self.ledger, self.profile, self.clock, number,
                     self.choose.getrandbits(32), pace=self.pace, backups=self.backups, increments=increments)
+        if self.many and self.many.acknowledged == 0:  # new series take longer than a load lives
+            self.many.start(self.server.port)
+            self.many.join()
         load.start()
+        if self.many:
+            self.many.start(self.server.port)
         try:
             self.trouble(load)
         finally:
             load.join()
+            if self.many:
+                self.many.join()
         if self.options.canary == "point":
             self.ledger.claim_unsent()
         if self.options.canary == "increment":
@@ -180,7 +199,7 @@ class Directory:
         complaints = []
         stored_points = 0
         for metric in sorted({*ledger.metrics, *known} - {*without}):
-            if metric.startswith(PREFIX):
+            if metric.startswith(PREFIX) or (self.many and metric in METRICS):
                 continue
             now = self.clock()
             stored = self.server.stored(metric, 1, now * 2) if metric in known else {}
@@ -214,6 +233,8 @@ class Directory:
     def compare_all(self):
         self._compare(self.ledger, self.increments,
                       lasting=self.unanswered.lasting() if self.unanswered else frozenset())
+        if self.many:
+            self._judge(*self.many.check(self.server), "points of many series", "")
 
     def check(self):
         try:
@@ -240,5 +261,7 @@ class Directory:
         if self.increments:
             self.totals["increments sent"] += self.increments.sent
             self.totals["increments acknowledged"] += self.increments.acknowledged
+        if self.many:
+            self.totals["acknowledged of many series"] += self.many.points
         if not keep:
             shutil.rmtree(self.path)

@@ -48,7 +48,7 @@ class PowerDirectory(Directory):
                 self._count("start")
             else:
                 self._launch()
-                self.server.listens(self.choose.random() * 0.1)
+                self.server.listens(self.choose.random() * 0.1 * self._slowness())
                 self._kill("start")
         self._launch(after=self._cut_under_load())
         while not self.server.listens():

@@ -61,6 +61,12 @@ SETTINGS = {
     "THREADS_QUERY": 2,
 }
 
+# With --series: a step of all of them takes a few flushes.
+MANY_SERIES = {
+    "ENGINE_HEAD_FREEZE_BYTES": "64MiB",
+    "ENGINE_HEAD_BYTES_MAX": "512MiB",
+}
+
 
 class CrashClock:
     """As CRASH_CLOCK tells halite_crash."""
