@@ -139,11 +139,14 @@ Task<std::shared_ptr<const storage::Selection>> QueryEngine::Impl::select(
   co_return co_await std::move(selecting);
 }
 
-// Lets a view answer, unless most of its part of the time must be read from points.
+// Lets a view answer, unless most of its part of the time must be read from points. Single series
+// are read from points as long as there are any: stores have totals of those, too.
 Task<void> QueryEngine::Impl::choose_view(const Question* question, ReadChoice* choice,
                                           SubPlan* plan) {
   constexpr double kStoredMin = 0.5;
   for (const auto& view : fitting_views(*sources.views, *question, choice->question)) {
+    const bool expired = plan->scan.begin < sources.views->kept_from(choice->question.metric);
+    if (!view->rule.group_by && !expired) continue;
     auto asking = sources.views->stored_part(*view, choice->question.metric, plan->scan);
     const Result<double> part = co_await std::move(asking);
     if (!part && part.error().code == Errc::kNotFound) break;  // select() refuses the name

@@ -1,9 +1,10 @@
 #include "storage/views/view_source.h"
 
 #include <algorithm>
-#include <map>
 #include <utility>
 #include <vector>
+
+#include <boost/unordered/unordered_flat_map.hpp>
 
 #include "common/units.h"
 #include "storage/catalog/select_series.h"
@@ -66,7 +67,7 @@ class GroupSeries {
  private:
   const UidWidths widths_;
   SeriesTable table_;
-  std::map<Bytes, std::optional<SeriesId>> ids_;
+  boost::unordered_flat_map<Bytes, std::optional<SeriesId>> ids_;
 };
 
 class ViewScan final : public BlockScan {
@@ -88,18 +89,18 @@ class ViewScan final : public BlockScan {
     if (!std::exchange(read_, true) && range_.begin < range_.end) {
       auto reading = read();
       CO_TRY_VOID(co_await std::move(reading));
-      next_ = totals_.begin();
+      for (std::vector<SpanTotals>& totals : totals_) {
+        std::ranges::sort(totals, {}, &SpanTotals::begin);
+      }
     }
     std::vector<Block> blocks;
-    while (blocks.size() < kBlocksTogether && !totals_.empty() && next_ != totals_.end()) {
-      auto& [series, by_time] = *next_;
-      Block block;
-      block.series = series;
-      while (!by_time.empty() && block.totals.size() < kBlockPointsMax) {
-        block.totals.push_back(by_time.extract(by_time.begin()).mapped());
-      }
-      if (by_time.empty()) ++next_;
-      if (!block.totals.empty()) blocks.push_back(std::move(block));
+    for (; next_ < totals_.size() && blocks.size() < kBlocksTogether; ++next_) {
+      if (totals_[next_].empty()) continue;
+      blocks.push_back({.series = static_cast<SeriesId>(next_),
+                        .times = {},
+                        .values = {},
+                        .floats = {},
+                        .totals = std::move(totals_[next_])});
     }
     co_return blocks;
   }
@@ -120,20 +121,22 @@ class ViewScan final : public BlockScan {
   TimeRange range_;
   std::size_t units_together_ = 0;  // read from points at once; fewer if there are many groups
   bool read_ = false;
-  std::map<SeriesId, std::map<TimestampMs, SpanTotals>> totals_;
-  std::map<SeriesId, std::map<TimestampMs, SpanTotals>>::iterator next_;
+  std::vector<std::vector<SpanTotals>> totals_;  // by series
+  std::size_t next_ = 0;
 };
 
 void ViewScan::take(const Bytes& group, TimestampMs begin, std::span<const BucketTotals> buckets) {
   const std::optional<SeriesId> id = groups_.find(group);
   if (!id) return;
+  if (totals_.size() <= *id) totals_.resize(*id + 1);
+  std::vector<SpanTotals>& totals = totals_[*id];
   for (const BucketTotals& bucket : buckets) {
     if (bucket.any && begin >= range_.begin && begin < range_.end) {
-      totals_[*id][begin] = {.begin = begin,
-                             .count = bucket.count,
-                             .sum = bucket.sum,
-                             .min = bucket.min,
-                             .max = bucket.max};
+      totals.push_back({.begin = begin,
+                        .count = bucket.count,
+                        .sum = bucket.sum,
+                        .min = bucket.min,
+                        .max = bucket.max});
     }
     begin += reading_.rule.interval_ms;
   }

@@ -98,7 +98,9 @@ class ViewStore {
 
   // How much of the range can be read from stored totals: 0 to 1.
   Task<double> stored_part(const View& view, std::string metric, TimeRange range);
-  // The view's totals; see view_source.h. Points are read only from this time on.
+  // Points of the metric before this time have expired; 0: none expire.
+  [[nodiscard]] TimestampMs kept_from(std::string_view metric) const;
+  // The view's totals; see view_source.h.
   [[nodiscard]] std::unique_ptr<BlockSource> source(const View& view, std::string_view metric);
 
   // Computes some units. False: nothing to do now.
@@ -130,7 +132,6 @@ class ViewStore {
   ViewStore(Dependencies dependencies, std::shared_ptr<Table> table, ViewLimits limits,
             bool read_only);
 
-  [[nodiscard]] TimestampMs kept_from(std::string_view metric) const;
   [[nodiscard]] Views views() const;
   Task<void> find_metrics();
   Task<void> find_oldest(const View& view, const std::string& metric, const Bytes& uid);
