@@ -202,7 +202,8 @@ class Script {
                     std::vector<std::string>& lines) {
     if (tags || series.times.empty()) {
       std::vector<std::string> pairs;
-      for (const auto& [key, value] : series.tags) pairs.push_back(key + "=" + value);
+      for (const auto& [key, value] : series.tags)
+        pairs.push_back(fmt::format("{}={}", key, value));
       std::string head = fmt::format("{}{{{}}}", series.metric, fmt::join(pairs, ","));
       if (!series.aggregate_tags.empty()) {
         head += fmt::format(" [{}]", fmt::join(series.aggregate_tags, ","));
