@@ -115,8 +115,8 @@ struct Options {
   std::string counters;                   // counters: JSON; empty = no rules
   storage::CounterLimits counter_limits;  // ingest.counter_collect_ms ..
   std::string views;                      // views: JSON; empty = no views
-  storage::ViewLimits view_limits;        // views.settle_ms ..
-  std::uint32_t views_cpu_percent = 25;   // views.cpu_percent
+  storage::ViewLimits view_limits;        // storage.views_settle_ms ..
+  std::uint32_t views_cpu_percent = 25;   // storage.views_cpu_percent
   std::string histograms;                 // histograms.config: JSON, or a file *.json; empty = off
   storage::MetadataOptions metadata;
   storage::RocksOptions rocks;

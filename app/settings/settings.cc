@@ -290,14 +290,14 @@ void declare_sides(Config& config, Options& options) {
                "cells", "Collected cells of counters that start a write.");
   config.text("views", options.views,
               "Rules of views: [[views]] tables in the settings file, or the same as JSON.");
-  config.duration_ms("views.settle_ms", options.view_limits.settle_ms, {1000, kDayMs},
+  config.duration_ms("storage.views_settle_ms", options.view_limits.settle_ms, {1000, kDayMs},
                      "Time after the end of an hour, or of a longer bucket, at which views of it "
                      "are computed.");
-  config.bytes("views.bytes_max", options.view_limits.bytes_max, {1 << 20, 1ULL << 40},
+  config.bytes("storage.views_bytes_max", options.view_limits.bytes_max, {1 << 20, 1ULL << 40},
                "Memory for totals of groups that are computed from points at once.");
-  config.count("views.metrics_max", options.view_limits.metrics_max, {1, 10'000'000}, "metrics",
-               "Metrics that views may cover.");
-  config.count("views.cpu_percent", options.views_cpu_percent, {1, 100}, "percent",
+  config.count("storage.views_metrics_max", options.view_limits.metrics_max, {1, 10'000'000},
+               "metrics", "Metrics that views may cover.");
+  config.count("storage.views_cpu_percent", options.views_cpu_percent, {1, 100}, "percent",
                "Percentage of one core that computing views may use on average.");
   config.text("histograms.config", options.histograms,
               "Histogram codecs and their ids in the format of tsd.core.histograms.config: JSON, "

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -15,6 +16,12 @@
 #include "query/question.h"
 
 namespace halite::query {
+
+// A view of the metric. The estimate is that of reading points, also if a view would answer.
+struct ExplainedView {
+  std::string name;
+  std::string why_not;  // why it would not answer; empty: it would
+};
 
 struct ExplainedQuery {
   std::uint64_t series = 0;                      // selected
@@ -27,6 +34,7 @@ struct ExplainedQuery {
   std::uint64_t memory_bytes = 0;                // at the peak
   double cpu_ms = 0;                             // of one core
   std::vector<storage::PlannedScan> scans = {};  // if rows are on other servers
+  std::vector<ExplainedView> views = {};
 };
 
 // A limit and the amount that the query is expected to use.

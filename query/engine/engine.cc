@@ -67,7 +67,11 @@ struct QueryEngine::Impl {
                                                          storage::ReadSource from,
                                                          std::shared_ptr<QueryBudget> budget);
   Task<Read> answer_one(Answer* answer, std::size_t index, Attempt attempt);
+  Task<std::string> why_not_now(const storage::View* view, const Question* question,
+                                const SubQuestion* sub, TimeRange range);
   Task<void> choose_view(const Question* question, ReadChoice* choice, SubPlan* plan);
+  Task<std::vector<ExplainedView>> explain_views(const Question* question, const SubQuestion* sub,
+                                                 TimeRange range);
   static std::vector<AnswerSeries> all_series(std::span<Read> reads);
 
   Task<std::shared_ptr<const Explanation>> explain(Question question,
@@ -139,25 +143,58 @@ Task<std::shared_ptr<const storage::Selection>> QueryEngine::Impl::select(
   co_return co_await std::move(selecting);
 }
 
-// Lets a view answer, unless most of its part of the time must be read from points. Single series
-// are read from points as long as there are any: stores have totals of those, too.
+// Why a view does not answer now; empty if it can. Single series are read from points as long as
+// there are any: stores have totals of those, too.
+Task<std::string> QueryEngine::Impl::why_not_now(const storage::View* view,
+                                                 const Question* question, const SubQuestion* sub,
+                                                 TimeRange range) {
+  constexpr double kStoredMin = 0.5;
+  const std::string_view never = why_not(view->rule, *question, *sub);
+  if (!never.empty()) co_return std::string(never);
+  if (!view->rule.group_by && range.begin >= sources.views->kept_from(sub->metric)) {
+    co_return "single series are read from points until these expire";
+  }
+  auto asking = sources.views->stored_part(*view, sub->metric, range);
+  CO_TRY(const double part, co_await std::move(asking));
+  if (part < kStoredMin) co_return "less than half of the time is computed";
+  co_return std::string();
+}
+
+// Lets a view answer if one can.
 Task<void> QueryEngine::Impl::choose_view(const Question* question, ReadChoice* choice,
                                           SubPlan* plan) {
-  constexpr double kStoredMin = 0.5;
   for (const auto& view : fitting_views(*sources.views, *question, choice->question)) {
-    const bool expired = plan->scan.begin < sources.views->kept_from(choice->question.metric);
-    if (!view->rule.group_by && !expired) continue;
-    auto asking = sources.views->stored_part(*view, choice->question.metric, plan->scan);
-    const Result<double> part = co_await std::move(asking);
-    if (!part && part.error().code == Errc::kNotFound) break;  // select() refuses the name
-    if (!part) co_return std::unexpected(part.error());
-    if (*part < kStoredMin) continue;
+    auto asking = why_not_now(view.get(), question, &choice->question, plan->scan);
+    const Result<std::string> reason = co_await std::move(asking);
+    if (!reason && reason.error().code == Errc::kNotFound) break;  // select() refuses the name
+    if (!reason) co_return std::unexpected(reason.error());
+    if (!reason->empty()) continue;
     choice->source = sources.views->source(*view, choice->question.metric);
     choice->view = view->rule.name;
     plan->from_view = true;
     break;
   }
   co_return Result<void>{};
+}
+
+Task<std::vector<ExplainedView>> QueryEngine::Impl::explain_views(const Question* question,
+                                                                  const SubQuestion* sub,
+                                                                  TimeRange range) {
+  std::vector<ExplainedView> views;
+  if (sources.views == nullptr) co_return views;
+  const auto fitting = fitting_views(*sources.views, *question, *sub);
+  bool answered = false;
+  for (const auto& view : fitting) {
+    auto asking = why_not_now(view.get(), question, sub, range);
+    CO_TRY(std::string reason, co_await std::move(asking));
+    if (reason.empty() && std::exchange(answered, true)) reason = "another view has less to read";
+    views.push_back({.name = view->rule.name, .why_not = std::move(reason)});
+  }
+  for (const auto& view : sources.views->views_of(sub->metric)) {
+    const std::string_view reason = why_not(view->rule, *question, *sub);
+    if (!reason.empty()) views.push_back({.name = view->rule.name, .why_not = std::string(reason)});
+  }
+  co_return views;
 }
 
 Task<QueryEngine::Impl::Read> QueryEngine::Impl::answer_one(Answer* answer, std::size_t index,
@@ -271,6 +308,8 @@ Task<ExplainedQuery> QueryEngine::Impl::explain_one(const Question* question, st
   for (const storage::SeriesId id : ids) keys.insert(groups.key_of(store.series(id)));
   ExplainedQuery query = explain_query(plan, estimate, keys.size(), limits);
   query.shards = store.shard_count();
+  auto viewing = explain_views(question, &sub, plan.scan);
+  CO_TRY(query.views, co_await std::move(viewing));
   co_return query;
 }
 

@@ -5,7 +5,8 @@
 // Answer      200 {"queries":[{"index","metric","series","shards","rows","points","storedBytes",
 //             "groups","outputPoints","memoryBytes","cpuMs"},..],"total":{..},"estimatedMs",
 //             "limits":[{"name","limit","expected","exceeded"},..],"refused"};
-//             docs/query/explain.md describes the fields. On HBase each query also has "scans".
+//             docs/query/explain.md describes the fields. On HBase each query also has "scans";
+//             if the metric has views, "views":[{"name","answers":true},..], or false and "why"
 //             Deletes nothing; on HBase it reads some rows
 // Errors      as in /api/query, but too many series are reported, not refused; 501 the store
 //             cannot estimate; 405 other methods
@@ -47,6 +48,18 @@ void append_scans(std::string& json, const std::vector<storage::PlannedScan>& sc
   });
 }
 
+void append_views(std::string& json, const std::vector<query::ExplainedView>& views) {
+  json += ",\"views\":";
+  append_json_list(json, views, [&](const query::ExplainedView& view) {
+    json += "{\"name\":";
+    append_json_string(json, view.name);
+    json += ",\"answers\":";
+    json += view.why_not.empty() ? "true" : "false,\"why\":";
+    if (!view.why_not.empty()) append_json_string(json, view.why_not);
+    json += '}';
+  });
+}
+
 std::string to_json(const query::Explanation& explanation) {
   std::string json = "{\"queries\":[";
   for (std::size_t i = 0; i < explanation.queries.size(); ++i) {
@@ -60,6 +73,7 @@ std::string to_json(const query::Explanation& explanation) {
     }
     json += ',' + costs(explanation.queries[i]);
     if (!explanation.queries[i].scans.empty()) append_scans(json, explanation.queries[i].scans);
+    if (!explanation.queries[i].views.empty()) append_views(json, explanation.queries[i].views);
     json += '}';
   }
   json += fmt::format("],\"total\":{{{}}},\"estimatedMs\":{},\"limits\":", costs(explanation.total),
