@@ -64,6 +64,7 @@ class NullStore final : public storage::PointStore {
   Task<std::vector<std::string>> suggest(storage::NameKind, std::string, std::size_t) override {
     co_return unread();
   }
+  Task<void> settle() override { co_return Result<void>{}; }
   Task<void> flush() override { co_return Result<void>(); }
   Task<void> seal() override { co_return Result<void>(); }
 

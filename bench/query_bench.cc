@@ -143,6 +143,7 @@ class MadeUpStore final : public storage::PointStore {
   Task<std::vector<std::string>> suggest(storage::NameKind, std::string, std::size_t) override {
     co_return unused();
   }
+  Task<void> settle() override { co_return Result<void>{}; }
   Task<void> flush() override { co_return unused(); }
   Task<void> seal() override { co_return unused(); }
 

@@ -54,9 +54,8 @@ Result<void> OpenedStores::open(const Options& options, const Clock& clock,
                                       !names_stay && !meta.track.name_objects);
   }
   if (backend_.rocks != nullptr) begin_scrub(context);
-  if (sides_.views && !options.read_only.wanted) {
-    view_builder_.emplace(*sides_.views, options.views_cpu_percent);
-  }
+  if (sides_.views && !options.read_only.wanted) views_cpu_percent_ = options.views_cpu_percent;
+  begin_view_builder();
   return {};
 }
 
@@ -143,7 +142,16 @@ Result<void> OpenedStores::checkpoint(const std::string& dir) {
   if (backend_.rocks == nullptr)
     return fail(Errc::kUnsupported, "This server does not store data in files");
   auto names = [rocks = backend_.rocks, dir] { return rocks->checkpoint(dir + "/rocksdb"); };
-  return wait_for(executor_, backend_.points->checkpoint(dir + "/engine", std::move(names)));
+  // Totals in the copy of the cells must not contain points that the copy of the points lacks.
+  view_builder_.reset();
+  const Result<void> copied =
+      wait_for(executor_, backend_.points->checkpoint(dir + "/engine", std::move(names)));
+  begin_view_builder();
+  return copied;
+}
+
+void OpenedStores::begin_view_builder() {
+  if (views_cpu_percent_ > 0) view_builder_.emplace(*sides_.views, views_cpu_percent_);
 }
 
 Result<void> OpenedStores::close() {

@@ -57,6 +57,9 @@ class OpenedStores final : public Stores {
   std::unique_ptr<storage::check::Scrub> scrub_;  // null without local files
   std::unique_ptr<storage::Metadata> metadata_;
   Sides sides_;
+  void begin_view_builder();
+
+  std::uint32_t views_cpu_percent_ = 0;            // 0: views are not computed
   std::optional<ViewBuilderThread> view_builder_;  // ends before the stores
 };
 

@@ -215,14 +215,18 @@ Task<QueryEngine::Impl::Read> QueryEngine::Impl::answer_one(Answer* answer, std:
     plans.push_back(
         make_plan(answer->question, choice.question, limits.output_points_max, choice.rollup));
   }
-  if (sources.views != nullptr && choices.size() == 1 && choices.front().source == nullptr &&
-      plans.front()) {
-    auto choosing = choose_view(&answer->question, &choices.front(), &*plans.front());
-    CO_TRY_VOID(co_await std::move(choosing));
-  }
-  wanted.since = begin_of_points(choices, plans);
+  // Views have no annotations that are stored among points.
   wanted.notes = metadata != nullptr && !answer->question.no_annotations &&
                  metadata->annotations().options().among_points;
+  if (sources.views != nullptr && choices.size() == 1 && choices.front().source == nullptr &&
+      plans.front() && !wanted.notes) {
+    auto choosing = choose_view(&answer->question, &choices.front(), &*plans.front());
+    CO_TRY_VOID(co_await std::move(choosing));
+    if (pace == Pace::kQuick && !choices.front().view.empty()) {
+      co_return fail(Errc::kUnavailable, "views are not read on an event loop");
+    }
+  }
+  wanted.since = begin_of_points(choices, plans);
   const auto from =
       pace == Pace::kQuick ? storage::ReadSource::kMemory : storage::ReadSource::kDisk;
   auto selecting = select(std::move(wanted), from, budget);

@@ -54,7 +54,7 @@ std::string_view why_not_grouped(const storage::ViewRule& view, const Question& 
   });
   if (!has_keys) return "it does not keep a tag of the filters";
   if (sub.explicit_tags) return "explicitTags needs all tags";
-  if (question.show_tsuids) return "showTSUIDs needs single series";
+  if (question.show_tsuids || question.with_ids) return "showTSUIDs needs single series";
   if (sub.rate) return "a rate needs single series";
   if (!adds_up(*find_aggregator(sub.aggregator), *sub.downsample)) {
     return "the aggregator needs values of single series: use zimsum over sum or count, mimmin "

@@ -212,8 +212,8 @@ class PointStore : public BlockSource, public PointSink {
   virtual Task<std::vector<std::string>> suggest(NameKind kind, std::string prefix,
                                                  std::size_t max) = 0;
 
-  // Completes when all points that scans see now are durable.
-  [[nodiscard]] virtual Completion durable() { return Completion::done(); }
+  // Returns when all points that append() accepted before are visible to scans and durable.
+  virtual Task<void> settle() = 0;
 
   // Makes all accepted points durable. seal() also rewrites them into their final form.
   virtual Task<void> flush() = 0;

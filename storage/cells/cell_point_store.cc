@@ -200,6 +200,8 @@ Task<std::vector<std::string>> CellPointStore::suggest(NameKind kind, std::strin
   return registry_.uids().suggest(kind, std::move(prefix), max);
 }
 
+Task<void> CellPointStore::settle() { return appender_->drain(); }
+
 Task<void> CellPointStore::flush() { return appender_->drain(); }
 
 // Cells are in their final form when they are written.

@@ -306,11 +306,12 @@ Task<std::vector<std::string>> EngineStore::suggest(NameKind kind, std::string p
   return context_->registry.uids().suggest(kind, std::move(prefix), max);
 }
 
-Completion EngineStore::durable() {
+Task<void> EngineStore::settle() {
   const Sequence last = context_->log->last();
-  if (last == 0) return Completion::done();
+  if (last == 0) co_return Result<void>{};
   context_->log->request_sync();
-  return context_->log->durable(last);
+  const Completion durable = context_->log->durable(last);
+  co_return co_await durable.wait();
 }
 
 Task<void> EngineStore::flush() {

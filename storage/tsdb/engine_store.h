@@ -88,7 +88,7 @@ class EngineStore final : public PointStore {
                                    TimeRange range) override;
   Task<std::vector<std::string>> suggest(NameKind kind, std::string prefix,
                                          std::size_t max) override;
-  [[nodiscard]] Completion durable() override;
+  Task<void> settle() override;
   Task<void> flush() override;
   Task<void> seal() override;
 

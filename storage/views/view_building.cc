@@ -8,6 +8,7 @@
 #include <prometheus/counter.h>
 
 #include "common/units.h"
+#include "storage/catalog/select_series.h"
 #include "storage/views/view_store.h"
 
 namespace halite::storage {
@@ -36,8 +37,8 @@ Task<void> ViewStore::find_metrics() {
       if (!known && known.error().code == Errc::kNotFound) continue;
       if (!known) co_return std::unexpected(known.error());
       if (metrics_.size() == limits_.metrics_max && !metrics_.contains(name)) {
-        co_return fail(Errc::kTooLarge,
-                       fmt::format("the views cover more than {} metrics", limits_.metrics_max));
+        note({view}, "", "storage.views_metrics_max is reached: other metrics are not computed");
+        break;
       }
       MetricWork& work = metrics_[name];
       work.uid = dependencies_.uids.uid_bytes(NameKind::kMetric, known->uid);
@@ -48,14 +49,25 @@ Task<void> ViewStore::find_metrics() {
   co_return Result<void>{};
 }
 
-// The first day with points that have not expired, by an estimate; today if there are none.
-Task<Day> ViewStore::first_day(std::string metric) {
-  const Day today = day_of(dependencies_.clock.now_ms());
+// The series of a metric. kConflict: another metric has the name by now.
+Task<std::shared_ptr<const Selection>> ViewStore::select(std::string metric, Bytes uid,
+                                                         TimestampMs since) {
   SeriesQuery query;
-  query.metric = metric;
+  query.metric = std::move(metric);
+  query.since = since;
   auto selecting = dependencies_.points.select(std::move(query), {});
+  Result<std::shared_ptr<const Selection>> selection = co_await std::move(selecting);
+  const bool renamed = selection ? as_rows(*selection)->metric_uid() != load_be_width(uid)
+                                 : selection.error().code == Errc::kNotFound;
+  if (renamed) co_return fail(Errc::kConflict, "the metric was renamed");
+  co_return selection;
+}
+
+// The first day with points that have not expired, by an estimate; today if there are none.
+Task<Day> ViewStore::first_day(std::string metric, Bytes uid) {
+  const Day today = day_of(dependencies_.clock.now_ms());
+  auto selecting = select(metric, uid, 0);
   const auto selection = co_await std::move(selecting);
-  if (!selection && selection.error().code == Errc::kNotFound) co_return today;
   if (!selection) co_return std::unexpected(selection.error());
   const Day oldest = day_of(kept_from(metric));
   const auto has_points = [&](Day end) -> Task<bool> {
@@ -84,24 +96,23 @@ Task<Day> ViewStore::first_day(std::string metric) {
 
 Task<void> ViewStore::find_oldest(const View& view, const std::string& metric, const Bytes& uid) {
   if (changes_.oldest(view.id, uid)) co_return Result<void>{};
-  auto estimating = first_day(metric);
+  auto estimating = first_day(metric, uid);
   CO_TRY(const Day estimated, co_await std::move(estimating));
   changes_.guess_oldest(view.id, uid, estimated);
   auto waiting = changes_.wait_for_writers();
   CO_TRY_VOID(co_await std::move(waiting));
-  auto looking = first_time(metric, begin_of(estimated));
+  auto settling = dependencies_.points.settle();
+  CO_TRY_VOID(co_await std::move(settling));
+  auto looking = first_time(metric, uid, begin_of(estimated));
   CO_TRY(const TimestampMs first, co_await std::move(looking));
   auto confirming = changes_.confirm_oldest(view.id, uid, day_of(first));
   co_return co_await std::move(confirming);
 }
 
 // The time of the first point before `end`; `end` if there is none.
-Task<TimestampMs> ViewStore::first_time(std::string metric, TimestampMs end) {
-  SeriesQuery query;
-  query.metric = metric;
-  auto selecting = dependencies_.points.select(std::move(query), {});
+Task<TimestampMs> ViewStore::first_time(std::string metric, Bytes uid, TimestampMs end) {
+  auto selecting = select(metric, uid, 0);
   const auto selection = co_await std::move(selecting);
-  if (!selection && selection.error().code == Errc::kNotFound) co_return end;
   if (!selection) co_return std::unexpected(selection.error());
   TimestampMs first = end;
   for (const ShardSeriesCount& share : dependencies_.points.series_by_shard(**selection)) {
@@ -127,7 +138,8 @@ Task<void> ViewStore::drop_old(const View& view, const Bytes& uid) {
   if (now - dropped < kDropOldMs) co_return Result<void>{};
   dropped = now;
   const Day first = day_of(now - view.rule.keep_ms);
-  changes_.forget_days_before(view.id, uid, first);
+  auto forgetting = changes_.forget_days_before(view.id, uid, first);
+  CO_TRY_VOID(co_await std::move(forgetting));
   auto removing = table_.remove_days_before(view.id, uid, first);
   co_return co_await std::move(removing);
 }
@@ -189,23 +201,50 @@ Task<bool> ViewStore::build_some() {
     auto next = metrics_.upper_bound(last_metric_);
     if (next == metrics_.end()) next = metrics_.begin();
     last_metric_ = next->first;
-    const MetricWork& work = next->second;
-    for (const auto& view : work.views) {
-      auto finding = find_oldest(*view, next->first, work.uid);
-      CO_TRY_VOID(co_await std::move(finding));
-      auto dropping = drop_old(*view, work.uid);
-      CO_TRY_VOID(co_await std::move(dropping));
+    auto building = build_metric(next->first, next->second);
+    const Result<bool> built = co_await std::move(building);
+    if (!built && built.error().code == Errc::kConflict) {  // renamed: look again
+      found_ms_ = 0;
+      continue;
     }
-    std::optional<DayWork> found = find_work(next->first, work);
-    if (!found) continue;
-    auto building = build(*std::move(found));
-    CO_TRY_VOID(co_await std::move(building));
-    co_return true;
+    if (!built) co_return std::unexpected(built.error());
+    if (*built) co_return true;
   }
   co_return false;
 }
 
-Task<void> ViewStore::build(DayWork work) {
+Task<bool> ViewStore::build_metric(const std::string& metric, const MetricWork& work) {
+  for (const auto& view : work.views) {
+    auto finding = find_oldest(*view, metric, work.uid);
+    CO_TRY_VOID(co_await std::move(finding));
+    auto dropping = drop_old(*view, work.uid);
+    CO_TRY_VOID(co_await std::move(dropping));
+  }
+  std::optional<DayWork> found = find_work(metric, work);
+  if (!found) co_return false;
+  while (true) {
+    auto building = build(*found);
+    const Result<void> built = co_await std::move(building);
+    if (built) co_return true;
+    if (built.error().code != Errc::kTooLarge || !shrink(*found)) {
+      co_return std::unexpected(built.error());
+    }
+  }
+}
+
+// Leaves the later half of the work. False: it is a single unit.
+bool ViewStore::shrink(DayWork& work) {
+  if (work.parts.size() > 1) {
+    work.parts.resize(work.parts.size() / 2);
+    return true;
+  }
+  UnitRange& units = work.parts.front().second;
+  if (units.end - units.begin == 1) return false;
+  units.begin = units.end - (units.end - units.begin) / 2;
+  return true;
+}
+
+Task<void> ViewStore::build(const DayWork& work) {
   Views of_work;
   std::vector<ViewChanges::Building> units;
   std::uint64_t count = 0;
@@ -219,11 +258,12 @@ Task<void> ViewStore::build(DayWork work) {
   const auto compute = [&]() -> Task<void> {
     auto waiting = changes_.wait_for_writers();
     CO_TRY_VOID(co_await std::move(waiting));
+    auto settling = dependencies_.points.settle();
+    CO_TRY_VOID(co_await std::move(settling));
     auto reading = totals_of(work);
     CO_TRY(const std::vector<GroupTotals> totals, co_await std::move(reading));
     // A crash must not lose points that the totals contain.
-    const Completion durable = dependencies_.points.durable();
-    auto syncing = durable.wait();
+    auto syncing = dependencies_.points.settle();
     CO_TRY_VOID(co_await std::move(syncing));
     for (std::size_t i = 0; i < work.parts.size(); ++i) {
       const View& view = *work.parts[i].first;
@@ -252,16 +292,8 @@ Task<std::vector<GroupTotals>> ViewStore::totals_of(const DayWork& work) {
     hull = {.begin = std::min(hull.begin, range.begin), .end = std::max(hull.end, range.end)};
     wanted.push_back({.rule = &view->rule, .range = range});
   }
-  std::vector<GroupTotals> none;
-  for (const WantedTotals& one : wanted) {
-    none.emplace_back(*one.rule, dependencies_.widths, one.range);
-  }
-  SeriesQuery query;
-  query.metric = work.metric;
-  query.since = hull.begin;
-  auto selecting = dependencies_.points.select(std::move(query), {});
+  auto selecting = select(work.metric, work.uid, hull.begin);
   const auto selection = co_await std::move(selecting);
-  if (!selection && selection.error().code == Errc::kNotFound) co_return none;
   if (!selection) co_return std::unexpected(selection.error());
   TotalsReading reading{.points = dependencies_.points,
                         .selection = *selection,

@@ -41,6 +41,7 @@ void ViewChanges::add_units(const StoredUnits& stored) {
   MetricUnits& units = units_[{stored.metric, stored.view}];
   units.oldest = stored.oldest;
   units.oldest_known = stored.oldest.has_value();
+  if (stored.oldest) watch_until(begin_of(*stored.oldest));
   units.built = stored.built;
   if (!stored.built.empty()) {
     watch_until((static_cast<std::int64_t>(stored.built.rbegin()->first) + 1) * kDayMs);
@@ -111,7 +112,7 @@ bool ViewChanges::needs_turn(const Change& change) const {
   const auto [begin, end] = views_of(change.metric);
   for (MetricPlace at = begin; at != end; ++at) {
     const MetricUnits& units = at->second;
-    if (units.oldest && day_of(change.times.begin) < *units.oldest) return true;
+    if (!change.deletes && units.oldest && day_of(change.times.begin) < *units.oldest) return true;
     bool any = false;
     for_each_built(units.built, change.times, unit_ms_.at(at->first.second),
                    [&any](Day, std::uint32_t, TimestampMs) { any = true; });
@@ -120,7 +121,7 @@ bool ViewChanges::needs_turn(const Change& change) const {
   return false;
 }
 
-std::vector<ViewChanges::DayBits> ViewChanges::clear(std::span<Change> changes) {
+std::vector<UnitBits> ViewChanges::clear(std::span<Change> changes) {
   std::map<std::pair<Key, Day>, std::uint32_t> cleared;
   for (Change& change : changes) {
     const auto [begin, end] = views_of(change.metric);
@@ -146,9 +147,12 @@ std::vector<ViewChanges::DayBits> ViewChanges::clear(std::span<Change> changes) 
       }
     }
   }
-  std::vector<DayBits> all;
+  std::vector<UnitBits> all;
   for (const auto& [place, built] : cleared) {
-    all.push_back({.key = place.first, .day = place.second, .built = built});
+    all.push_back({.view = place.first.second,
+                   .metric = place.first.first,
+                   .day = place.second,
+                   .built = built});
   }
   return all;
 }
@@ -157,6 +161,7 @@ std::vector<std::pair<ViewChanges::Key, Day>> ViewChanges::days_before_oldest(
     std::span<const Change> changes) const {
   std::map<Key, Day> days;
   for (const Change& change : changes) {
+    if (change.deletes) continue;
     const Day day = day_of(change.times.begin);
     const auto [begin, end] = views_of(change.metric);
     for (MetricPlace at = begin; at != end; ++at) {
@@ -177,24 +182,15 @@ Task<void> ViewChanges::spoil(std::span<Change> changes) {
   }
   auto entering = turn_->enter({1, 1});
   CO_TRY(const Semaphore::Permit turn, co_await std::move(entering));
-  std::vector<DayBits> cleared;
+  std::vector<UnitBits> cleared;
   std::vector<std::pair<Key, Day>> earlier;
   {
     const std::unique_lock lock(mutex_);
     cleared = clear(changes);
     earlier = days_before_oldest(changes);
   }
-  for (const DayBits& one : cleared) {
-    auto writing = table_.write_units(one.key.second, one.key.first, one.day, one.built);
-    CO_TRY_VOID(co_await std::move(writing));
-  }
-  {
-    const std::unique_lock lock(mutex_);
-    for (const DayBits& one : cleared) {
-      const auto units = units_.find(one.key);
-      if (units != units_.end()) units->second.built[one.day] = one.built;
-    }
-  }
+  auto storing = store_cleared(std::move(cleared));
+  CO_TRY_VOID(co_await std::move(storing));
   for (const auto& [key, day] : earlier) {
     auto moving = move_oldest(key, day);
     CO_TRY_VOID(co_await std::move(moving));
@@ -213,8 +209,8 @@ void ViewChanges::give_up() {
   building_.clear();
 }
 
-std::vector<ViewChanges::DayBits> ViewChanges::finished() const {
-  std::vector<DayBits> all;
+std::vector<UnitBits> ViewChanges::finished() const {
+  std::vector<UnitBits> all;
   for (const Building& building : building_) {
     std::map<Day, std::uint32_t> built;
     const auto known = units_.find({building.metric, building.view});
@@ -229,7 +225,7 @@ std::vector<ViewChanges::DayBits> ViewChanges::finished() const {
       day->second |= std::uint32_t{1} << place.bit;
     }
     for (const auto& [day, bits] : built) {
-      all.push_back({.key = {building.metric, building.view}, .day = day, .built = bits});
+      all.push_back({.view = building.view, .metric = building.metric, .day = day, .built = bits});
     }
   }
   return all;
@@ -238,19 +234,16 @@ std::vector<ViewChanges::DayBits> ViewChanges::finished() const {
 Task<void> ViewChanges::finish() {
   auto entering = turn_->enter({1, 1});
   CO_TRY(const Semaphore::Permit turn, co_await std::move(entering));
-  std::vector<DayBits> done;
+  std::vector<UnitBits> done;
   {
     // First here: if a write fails, its bits may still be stored, and writers must clear them.
     const std::unique_lock lock(mutex_);
     done = finished();
-    for (const DayBits& one : done) units_[one.key].built[one.day] = one.built;
+    for (const UnitBits& one : done) units_[{one.metric, one.view}].built[one.day] = one.built;
     building_.clear();
   }
-  for (const DayBits& one : done) {
-    auto writing = table_.write_units(one.key.second, one.key.first, one.day, one.built);
-    CO_TRY_VOID(co_await std::move(writing));
-  }
-  co_return Result<void>{};
+  auto writing = table_.write_units(std::move(done));
+  co_return co_await std::move(writing);
 }
 
 std::vector<bool> ViewChanges::built(ViewId view, const Bytes& metric, UnitRange range) const {
@@ -330,31 +323,50 @@ Task<void> ViewChanges::move_oldest(Key key, Day oldest) {
 Task<void> ViewChanges::clear_view(ViewId view) {
   auto entering = turn_->enter({1, 1});
   CO_TRY(const Semaphore::Permit turn, co_await std::move(entering));
-  std::vector<DayBits> cleared;
+  std::vector<UnitBits> cleared;
   {
-    const std::unique_lock lock(mutex_);
+    const std::shared_lock lock(mutex_);
     for (const auto& [key, units] : units_) {
       if (key.second != view) continue;
       for (const auto& [day, bits] : units.built) {
-        if (bits != 0) cleared.push_back({.key = key, .day = day, .built = 0});
+        if (bits != 0) {
+          cleared.push_back({.view = view, .metric = key.first, .day = day, .built = 0});
+        }
       }
     }
   }
-  for (const DayBits& one : cleared) {
-    auto writing = table_.write_units(one.key.second, one.key.first, one.day, one.built);
-    CO_TRY_VOID(co_await std::move(writing));
-    const std::unique_lock lock(mutex_);
-    const auto units = units_.find(one.key);
-    if (units != units_.end()) units->second.built[one.day] = 0;
+  auto storing = store_cleared(std::move(cleared));
+  co_return co_await std::move(storing);
+}
+
+// Needs the turn.
+Task<void> ViewChanges::store_cleared(std::vector<UnitBits> cleared) {
+  auto writing = table_.write_units(cleared);
+  CO_TRY_VOID(co_await std::move(writing));
+  const std::unique_lock lock(mutex_);
+  for (const UnitBits& one : cleared) {
+    const auto units = units_.find({one.metric, one.view});
+    if (units != units_.end()) units->second.built[one.day] = one.built;
   }
   co_return Result<void>{};
 }
 
-void ViewChanges::forget_days_before(ViewId view, const Bytes& metric, Day day) {
-  const std::unique_lock lock(mutex_);
-  const auto units = units_.find({metric, view});
-  if (units == units_.end()) return;
-  std::erase_if(units->second.built, [day](const auto& entry) { return entry.first < day; });
+Task<void> ViewChanges::forget_days_before(ViewId view, Bytes metric, Day day) {
+  auto entering = turn_->enter({1, 1});
+  CO_TRY(const Semaphore::Permit turn, co_await std::move(entering));
+  std::vector<UnitBits> forgotten;
+  {
+    const std::unique_lock lock(mutex_);
+    const auto units = units_.find({metric, view});
+    if (units == units_.end()) co_return Result<void>{};
+    for (const auto& [known, bits] : units->second.built) {
+      if (known >= day) break;
+      forgotten.push_back({.view = view, .metric = metric, .day = known, .built = 0});
+    }
+    std::erase_if(units->second.built, [day](const auto& entry) { return entry.first < day; });
+  }
+  auto writing = table_.write_units(std::move(forgotten));
+  co_return co_await std::move(writing);
 }
 
 }  // namespace halite::storage

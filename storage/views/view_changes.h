@@ -80,6 +80,7 @@ class ViewChanges {
     Bytes metric;  // uid
     TimeRange times;
     TimestampMs kept_from = 0;
+    bool deletes = false;  // points only go
     bool in_kept = false;  // set by spoil(): a built unit stays as it is
   };
   // Clears the bits of these units. They are durable when it returns.
@@ -113,7 +114,7 @@ class ViewChanges {
   // Days before this are forgotten, and nothing of them is built.
   // No unit of the view is built any more.
   Task<void> clear_view(ViewId view);
-  void forget_days_before(ViewId view, const Bytes& metric, Day day);
+  Task<void> forget_days_before(ViewId view, Bytes metric, Day day);
 
  private:
   struct MetricUnits {
@@ -135,19 +136,15 @@ class ViewChanges {
   [[nodiscard]] std::pair<MetricPlace, MetricPlace> views_of(const Bytes& metric) const;
   [[nodiscard]] bool overlaps(const Building& building, const Change& change) const;
   [[nodiscard]] bool needs_turn(const Change& change) const;
-  struct DayBits {
-    Key key;
-    Day day = 0;
-    std::uint32_t built = 0;
-  };
   // The new bits of all days that the changes touch. Marks what is being built as spoiled, and sets
   // `in_kept`.
-  [[nodiscard]] std::vector<DayBits> clear(std::span<Change> changes);
-  [[nodiscard]] std::vector<DayBits> finished() const;
+  [[nodiscard]] std::vector<UnitBits> clear(std::span<Change> changes);
+  [[nodiscard]] std::vector<UnitBits> finished() const;
   // The metrics whose oldest day moves.
   [[nodiscard]] std::vector<std::pair<Key, Day>> days_before_oldest(
       std::span<const Change> changes) const;
   Task<void> move_oldest(Key key, Day oldest);
+  Task<void> store_cleared(std::vector<UnitBits> cleared);
 
   ViewTable& table_;
   const std::shared_ptr<Semaphore> turn_ = std::make_shared<Semaphore>(SemaphoreLoad{1, 1});

@@ -80,7 +80,6 @@ class ViewScan final : public BlockScan {
         rows_(as_rows(selection_)),
         metric_(reading.uids.uid_bytes(NameKind::kMetric, rows_->metric_uid())),
         range_(range) {
-    range_.begin = std::max(range_.begin, reading.view_kept_from);
     const std::int64_t units = kBucketsTogether * reading.rule.interval_ms / unit_ms();
     units_together_ = static_cast<std::size_t>(std::max<std::int64_t>(1, units));
   }
@@ -149,9 +148,13 @@ Task<void> ViewScan::read() {
   std::vector<bool> stored = reading_.changes.built(reading_.view, metric_, units);
   for (std::size_t i = 0; i < stored.size(); ++i) {
     const TimestampMs begin = (units.begin + static_cast<std::int64_t>(i)) * unit_ms();
-    if (begin < reading_.kept_from) stored[i] = true;
+    const bool expired = begin + unit_ms() <= reading_.kept_from;
+    if (begin < reading_.view_kept_from && !expired) stored[i] = false;
+    if (expired) stored[i] = true;
   }
-  if (range_.end % reading_.rule.interval_ms != 0) stored.back() = false;
+  if (range_.end % reading_.rule.interval_ms != 0 && range_.end > reading_.kept_from) {
+    stored.back() = false;
+  }
   auto reading = read_stored(units, stored);
   CO_TRY_VOID(co_await std::move(reading));
   for (std::size_t begin = 0; begin < stored.size();) {

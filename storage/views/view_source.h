@@ -20,8 +20,8 @@ struct ViewReading {
   UidWidths widths;
   ViewRule rule;
   ViewId view = 0;
-  TimestampMs kept_from = 0;  // of the points; units that begin before are never read from them
-  TimestampMs view_kept_from = 0;  // of the view
+  TimestampMs kept_from = 0;       // of the points; units that end before are not read from them
+  TimestampMs view_kept_from = 0;  // of the view; units that begin before are read from points
   std::size_t bytes_max = 0;       // of the totals computed from points
 };
 

@@ -208,6 +208,11 @@ TimestampMs ViewStore::kept_from(std::string_view metric) const {
   return ttl_ms == 0 ? 0 : std::max<TimestampMs>(0, dependencies_.clock.now_ms() - ttl_ms);
 }
 
+TimestampMs ViewStore::view_kept_from(const ViewRule& rule) const {
+  if (rule.keep_ms == 0) return 0;
+  return std::max<TimestampMs>(0, dependencies_.clock.now_ms() - rule.keep_ms);
+}
+
 std::unique_ptr<PointSink> ViewStore::guard(PointSink& inner) {
   return std::make_unique<Sink>(*this, inner);
 }
@@ -227,7 +232,8 @@ Task<ViewChanges::Entered> ViewStore::begin_delete(std::shared_ptr<const Selecti
     CO_TRY(const UidTable::NameMapping metric, co_await std::move(naming));
     changes.push_back({.metric = dependencies_.uids.uid_bytes(NameKind::kMetric, uid),
                        .times = {.begin = std::max<TimestampMs>(0, range.begin), .end = range.end},
-                       .kept_from = kept_from(metric.name)});
+                       .kept_from = kept_from(metric.name),
+                       .deletes = true});
   }
   auto spoiling = changes_.spoil(changes);
   CO_TRY_VOID(co_await std::move(spoiling));
@@ -244,17 +250,16 @@ Task<double> ViewStore::stored_part(const View& view, std::string metric, TimeRa
   const std::vector<bool> built =
       changes_.built(view.id, dependencies_.uids.uid_bytes(NameKind::kMetric, name.uid), units);
   const TimestampMs kept = kept_from(metric);
+  const TimestampMs view_kept = view_kept_from(view.rule);
   std::size_t stored = 0;
   for (std::size_t i = 0; i < built.size(); ++i) {
     const TimestampMs begin = (units.begin + static_cast<std::int64_t>(i)) * unit_ms;
-    if (built[i] || begin < kept) ++stored;
+    if (begin >= view_kept && (built[i] || begin + unit_ms <= kept)) ++stored;
   }
   co_return static_cast<double>(stored) / static_cast<double>(built.size());
 }
 
 std::unique_ptr<BlockSource> ViewStore::source(const View& view, std::string_view metric) {
-  const std::int64_t keep_ms = view.rule.keep_ms;
-  const TimestampMs now = dependencies_.clock.now_ms();
   return view_source({.points = dependencies_.points,
                       .uids = dependencies_.uids,
                       .table = table_,
@@ -263,7 +268,7 @@ std::unique_ptr<BlockSource> ViewStore::source(const View& view, std::string_vie
                       .rule = view.rule,
                       .view = view.id,
                       .kept_from = kept_from(metric),
-                      .view_kept_from = keep_ms == 0 ? 0 : std::max<TimestampMs>(0, now - keep_ms),
+                      .view_kept_from = view_kept_from(view.rule),
                       .bytes_max = limits_.bytes_max});
 }
 

@@ -132,14 +132,18 @@ class ViewStore {
   ViewStore(Dependencies dependencies, std::shared_ptr<Table> table, ViewLimits limits,
             bool read_only);
 
+  [[nodiscard]] TimestampMs view_kept_from(const ViewRule& rule) const;
   [[nodiscard]] Views views() const;
   Task<void> find_metrics();
   Task<void> find_oldest(const View& view, const std::string& metric, const Bytes& uid);
-  Task<Day> first_day(std::string metric);
-  Task<TimestampMs> first_time(std::string metric, TimestampMs end);
+  Task<std::shared_ptr<const Selection>> select(std::string metric, Bytes uid, TimestampMs since);
+  Task<Day> first_day(std::string metric, Bytes uid);
+  Task<TimestampMs> first_time(std::string metric, Bytes uid, TimestampMs end);
   Task<void> drop_old(const View& view, const Bytes& uid);
   [[nodiscard]] std::optional<DayWork> find_work(const std::string& metric, const MetricWork& work);
-  Task<void> build(DayWork work);
+  Task<bool> build_metric(const std::string& metric, const MetricWork& work);
+  static bool shrink(DayWork& work);
+  Task<void> build(const DayWork& work);
   Task<std::vector<GroupTotals>> totals_of(const DayWork& work);
   Task<std::vector<StoredDay>> rows_of(const View& view, const DayWork& work, UnitRange units,
                                        const GroupTotals& totals);
@@ -152,8 +156,7 @@ class ViewStore {
   ViewChanges changes_;
 
   mutable std::mutex mutex_;
-  Views views_;         // guarded by mutex_
-  ViewId next_id_ = 1;  // guarded by mutex_
+  Views views_;  // guarded by mutex_
   struct Progress {
     std::map<std::string, std::uint64_t, std::less<>> waiting;  // units, by metric
     std::string building;

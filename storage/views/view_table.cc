@@ -164,10 +164,22 @@ Task<std::vector<StoredUnits>> ViewTable::units() {
   co_return all;
 }
 
-Task<void> ViewTable::write_units(ViewId view, Bytes metric, Day day, std::uint32_t built) {
-  std::vector<RowWrite> writes(1);
-  writes[0].row = key(kUnits, view, metric);
-  writes[0].puts.push_back({{kFamily, number_bytes(day)}, number_bytes(built), 0});
+Task<void> ViewTable::write_units(std::vector<UnitBits> days) {
+  std::map<Bytes, RowWrite> rows;
+  for (const UnitBits& one : days) {
+    Bytes row = key(kUnits, one.view, one.metric);
+    RowWrite& write = rows[row];
+    write.row = std::move(row);
+    Column column{kFamily, number_bytes(one.day)};
+    if (one.built == 0) {
+      write.deletes.push_back(std::move(column));
+    } else {
+      write.puts.push_back({std::move(column), number_bytes(one.built), 0});
+    }
+  }
+  std::vector<RowWrite> writes;
+  for (auto& [row, write] : rows) writes.push_back(std::move(write));
+  if (writes.empty()) co_return Result<void>{};
   co_return co_await table_->write(std::move(writes));
 }
 
@@ -251,19 +263,7 @@ Task<void> ViewTable::remove_days_before(ViewId view, Bytes metric, Day day) {
   Bytes begin = key(kDays, view, metric);
   Bytes end = begin;
   append_be(end, day);
-  CO_TRY_VOID(co_await remove_rows({.begin = std::move(begin), .end = std::move(end)}));
-  std::vector<RowWrite> writes(1);
-  writes[0].row = key(kUnits, view, metric);
-  std::vector<RowRead> reads;
-  reads.push_back({.row = writes[0].row, .family = kFamily, .qualifiers = {}});
-  CO_TRY(const std::vector<Row> rows, co_await table_->read(std::move(reads)));
-  for (const Cell& cell : rows.front().cells) {
-    const bool old =
-        cell.qualifier.size() == kDayBytes && load_be<Day>(cell.qualifier.data()) < day;
-    if (old) writes[0].deletes.push_back({kFamily, cell.qualifier});
-  }
-  if (writes[0].deletes.empty()) co_return Result<void>{};
-  co_return co_await table_->write(std::move(writes));
+  co_return co_await remove_rows({.begin = std::move(begin), .end = std::move(end)});
 }
 
 Task<void> ViewTable::remove_rows(KeyRange range) {

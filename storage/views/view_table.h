@@ -54,6 +54,14 @@ struct StoredUnits {
   std::map<Day, std::uint32_t> built;  // bit i: unit i
 };
 
+// The built units of one day.
+struct UnitBits {
+  ViewId view = 0;
+  Bytes metric;  // uid
+  Day day = 0;
+  std::uint32_t built = 0;  // bit i: unit i
+};
+
 // The totals of one group in one day: cells by unit.
 struct StoredDay {
   Day day = 0;
@@ -76,8 +84,8 @@ class ViewTable {
   Task<void> clear_removed(ViewId view);
 
   Task<std::vector<StoredUnits>> units();
-  // Writes the bits of one day, or the oldest day.
-  Task<void> write_units(ViewId view, Bytes metric, Day day, std::uint32_t built);
+  // Writes the bits of days; without bits, a day is removed.
+  Task<void> write_units(std::vector<UnitBits> days);
   Task<void> write_oldest(ViewId view, Bytes metric, Day oldest);
 
   Task<std::vector<Bytes>> groups(ViewId view, Bytes metric);
@@ -90,7 +98,7 @@ class ViewTable {
   using TakeDay = std::function<Result<void>(StoredDay)>;
   Task<void> read_days(ViewId view, Bytes metric, Day begin, Day end, ReadContext context,
                        TakeDay take);
-  // Deletes days before this one.
+  // Deletes the totals of days before this one.
   Task<void> remove_days_before(ViewId view, Bytes metric, Day day);
 
  private:

@@ -125,6 +125,7 @@ class FakePointStore final : public storage::PointStore {
   Task<std::vector<std::string>> suggest(storage::NameKind, std::string, std::size_t) override {
     co_return unread();
   }
+  Task<void> settle() override { co_return Result<void>{}; }
   Task<void> flush() override { co_return Result<void>(); }
   Task<void> seal() override { co_return Result<void>(); }
 

@@ -49,6 +49,7 @@ class SamplePointStore final : public storage::PointStore {
                                    TimeRange range) override;
   Task<std::vector<std::string>> suggest(storage::NameKind kind, std::string prefix,
                                          std::size_t max) override;
+  Task<void> settle() override { co_return Result<void>{}; }
   Task<void> flush() override;
   Task<void> seal() override;
 

@@ -64,7 +64,7 @@ class TrackedPointStore final : public PointStore {
                                          std::size_t max) override {
     return inner_.suggest(kind, std::move(prefix), max);
   }
-  [[nodiscard]] Completion durable() override { return inner_.durable(); }
+  Task<void> settle() override { return inner_.settle(); }
   Task<void> flush() override { return inner_.flush(); }
   Task<void> seal() override { return inner_.seal(); }
 

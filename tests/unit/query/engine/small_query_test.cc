@@ -122,6 +122,7 @@ class ColdStore final : public storage::PointStore {
                                          std::size_t max) override {
     return store_.suggest(kind, std::move(prefix), max);
   }
+  Task<void> settle() override { co_return Result<void>{}; }
   Task<void> flush() override { return store_.flush(); }
   Task<void> seal() override { return store_.seal(); }
 

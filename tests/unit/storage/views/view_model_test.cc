@@ -254,7 +254,7 @@ class ViewModelTest : public testing::TestWithParam<std::uint32_t> {
                 compute(view->rule, *selection, range));
       }
       if (kept_from() > 0) {
-        const TimestampMs end = (kept_from() + unit - 1) / unit * unit;
+        const TimestampMs end = kept_from() / unit * unit;
         check_kept(view->rule, read(*source, *selection, {.begin = end - 10 * kDayMs, .end = end}));
       }
       if (HasFatalFailure()) return;
