@@ -18,6 +18,7 @@ import scale_bench
 import server_bench
 import soak_bench
 import stage_bench
+import views_bench
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
@@ -58,7 +59,7 @@ def print_table(title, benchmarks):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--build", type=pathlib.Path, required=True)
-    parser.add_argument("--only", choices=("programs", "server", "scale", "growth", "churn", "counters", "history", "dashboard", "page", "soak"))
+    parser.add_argument("--only", choices=("programs", "server", "scale", "growth", "churn", "counters", "history", "dashboard", "page", "soak", "views"))
     parser.add_argument("--stages", action="store_true",
                         help="only what a point costs on its way in, stage by stage")
     parser.add_argument("--part", action="append", choices=(*scale_bench.PARTS, "curves"),
@@ -87,7 +88,9 @@ def main():
                          None if options.quick else ROOT / "docs/images")
     if options.only == "counters":
         counters_bench.run(build, options.quick)
-    if options.only == "churn":  # by name alone: it takes half an hour
+    if options.only == "views":  # by name alone: it stores 170 million points
+        views_bench.run(build, options.quick)
+    if options.only == "churn":  # by name alone: it stores 170 million points
         churn_bench.run(build, options.quick, options.victoria_metrics)
     if options.only == "history":  # by name alone: it takes ten minutes
         history_bench.run(build, options.quick, options.victoria_metrics)
