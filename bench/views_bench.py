@@ -37,7 +37,7 @@ def rule(name, metrics, interval="5m", tags=("dc",)):
 class ViewServer(Server):
     def __init__(self, binary, data_dir, rules, settle="60s"):
         super().__init__(binary, "engine", data_dir, "--set", "views=" + json.dumps(rules),
-                         "--set", "views.cpu_percent=100", "--set", f"views.settle_ms={settle}")
+                         "--set", "storage.views_cpu_percent=100", "--set", f"storage.views_settle_ms={settle}")
 
     def cpu_seconds(self):
         """By the clock of the process, which is finer than /proc."""

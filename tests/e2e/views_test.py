@@ -89,8 +89,8 @@ class Views(support.HaliteTest):
         self.halite = None
 
     def start(self, *rules):
-        self.halite = self.server("--set", "views=" + json.dumps(rules), "--set", "views.settle_ms=1000",
-                                  "--set", "views.cpu_percent=100", "--set", "web.allow_delete=true",
+        self.halite = self.server("--set", "views=" + json.dumps(rules), "--set", "storage.views_settle_ms=1000",
+                                  "--set", "storage.views_cpu_percent=100", "--set", "web.allow_delete=true",
                                   "--set", "self_metrics.enabled=false").start()
 
     def restart(self, *rules):
