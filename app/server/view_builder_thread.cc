@@ -3,6 +3,8 @@
 #include <chrono>
 #include <string>
 
+#include <boost/asio/post.hpp>
+
 #include "app/server/wait_for.h"
 #include "common/log.h"
 #include "common/threads/thread_name.h"
@@ -27,7 +29,7 @@ ViewBuilderThread::~ViewBuilderThread() {
 }
 
 void ViewBuilderThread::run(const std::stop_token& stop) {
-  name_this_thread("views");
+  boost::asio::post(pool_, [] { name_this_thread("views"); });
   std::string last_error;
   std::unique_lock lock(mutex_);
   while (!stop.stop_requested()) {

@@ -17,6 +17,10 @@ namespace {
 constexpr std::int64_t kFindMetricsMs = 30'000;
 constexpr std::int64_t kDropOldMs = kHourMs;
 
+bool is_too_large(const Result<void>& built) {
+  return !built && built.error().code == Errc::kTooLarge;
+}
+
 }  // namespace
 
 // The metrics that exist and that views cover.
@@ -213,7 +217,7 @@ Task<bool> ViewStore::build_some() {
   co_return false;
 }
 
-Task<bool> ViewStore::build_metric(const std::string& metric, const MetricWork& work) {
+Task<bool> ViewStore::build_metric(const std::string& metric, MetricWork& work) {
   for (const auto& view : work.views) {
     auto finding = find_oldest(*view, metric, work.uid);
     CO_TRY_VOID(co_await std::move(finding));
@@ -223,35 +227,35 @@ Task<bool> ViewStore::build_metric(const std::string& metric, const MetricWork& 
   std::optional<DayWork> found = find_work(metric, work);
   if (!found) co_return false;
   while (true) {
+    if (work.units_max != 0) found->keep(work.units_max);
     auto building = build(*found);
     const Result<void> built = co_await std::move(building);
     if (built) co_return true;
-    if (built.error().code != Errc::kTooLarge || !shrink(*found)) {
-      co_return std::unexpected(built.error());
-    }
+    if (!is_too_large(built) || found->units() <= 1) co_return std::unexpected(built.error());
+    work.units_max = found->units() / 2;
   }
 }
 
-// Leaves the later half of the work. False: it is a single unit.
-bool ViewStore::shrink(DayWork& work) {
-  if (work.parts.size() > 1) {
-    work.parts.resize(work.parts.size() / 2);
-    return true;
+std::int64_t ViewStore::DayWork::units() const {
+  std::int64_t count = 0;
+  for (const auto& [view, range] : parts) count += range.end - range.begin;
+  return count;
+}
+
+void ViewStore::DayWork::keep(std::int64_t units_max) {
+  for (auto& [view, range] : parts) {
+    range.begin = std::max(range.begin, range.end - units_max);
+    units_max -= range.end - range.begin;
   }
-  UnitRange& units = work.parts.front().second;
-  if (units.end - units.begin == 1) return false;
-  units.begin = units.end - (units.end - units.begin) / 2;
-  return true;
+  std::erase_if(parts, [](const auto& part) { return part.second.begin == part.second.end; });
 }
 
 Task<void> ViewStore::build(const DayWork& work) {
   Views of_work;
   std::vector<ViewChanges::Building> units;
-  std::uint64_t count = 0;
   for (const auto& [view, range] : work.parts) {
     of_work.push_back(view);
     units.push_back({.view = view->id, .metric = work.uid, .units = range});
-    count += static_cast<std::uint64_t>(range.end - range.begin);
   }
   note(of_work, fmt::format("{}, day {}", work.metric, work.day), "");
   changes_.begin(std::move(units));
@@ -278,8 +282,9 @@ Task<void> ViewStore::build(const DayWork& work) {
   auto computing = compute();
   const Result<void> built = co_await std::move(computing);
   if (!built) changes_.give_up();
-  note(of_work, "", built ? "" : built.error().message);
-  if (built) units_.Increment(static_cast<double>(count));
+  const bool in_parts = is_too_large(built) && work.units() > 1;
+  note(of_work, "", built || in_parts ? "" : built.error().message);
+  if (built) units_.Increment(static_cast<double>(work.units()));
   co_return built;
 }
 

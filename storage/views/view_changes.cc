@@ -41,11 +41,11 @@ void ViewChanges::add_units(const StoredUnits& stored) {
   MetricUnits& units = units_[{stored.metric, stored.view}];
   units.oldest = stored.oldest;
   units.oldest_known = stored.oldest.has_value();
-  if (stored.oldest) watch_until(begin_of(*stored.oldest));
   units.built = stored.built;
-  if (!stored.built.empty()) {
-    watch_until((static_cast<std::int64_t>(stored.built.rbegin()->first) + 1) * kDayMs);
-  }
+  if (stored.oldest) watch_until(begin_of(*stored.oldest));
+  if (stored.built.empty()) return;
+  const auto& [day, bits] = *stored.built.rbegin();
+  watch_until(begin_of(day) + std::bit_width(bits) * unit_ms_.at(stored.view));
 }
 
 void ViewChanges::remove_view(ViewId view) {

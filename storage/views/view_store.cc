@@ -62,15 +62,17 @@ class ViewStore::Sink final : public PointSink {
   [[nodiscard]] Late late_points(const PointBatch& batch, TimestampMs watched) const {
     Late late;
     std::map<std::pair<BytesView, TimestampMs>, std::size_t> known;
+    auto place = known.end();  // consecutive points mostly have one metric and hour
     for (std::size_t i = 0; i < batch.size(); ++i) {
       if (batch.times[i] >= watched || batch.times[i] < 0) continue;
       const Series& series = inner_.series(batch.series[i]);
-      const TimestampMs hour = hour_of(batch.times[i]);
-      const auto [place, is_new] =
-          known.try_emplace({series.tsuid.metric(), hour}, late.changes.size());
-      if (is_new) {
-        late.changes.push_back({.metric = Bytes(series.tsuid.metric()),
-                                .times = {.begin = hour, .end = hour + kHourMs},
+      const std::pair key(series.tsuid.metric(), hour_of(batch.times[i]));
+      if (place == known.end() || place->first != key) {
+        place = known.try_emplace(key, late.changes.size()).first;
+      }
+      if (place->second == late.changes.size()) {
+        late.changes.push_back({.metric = Bytes(key.first),
+                                .times = {.begin = key.second, .end = key.second + kHourMs},
                                 .kept_from = views_.kept_from(series.metric)});
       }
       late.change_of.emplace_back(i, place->second);

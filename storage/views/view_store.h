@@ -119,6 +119,7 @@ class ViewStore {
   struct MetricWork {
     Bytes uid;
     Views views;
+    std::int64_t units_max = 0;  // to compute together, as far as memory suffices; 0: all of a day
   };
   // The units of one day to compute.
   struct DayWork {
@@ -127,6 +128,9 @@ class ViewStore {
     Day day = 0;
     std::vector<std::pair<std::shared_ptr<const View>, UnitRange>> parts;
     std::uint64_t waiting = 0;  // units
+
+    [[nodiscard]] std::int64_t units() const;
+    void keep(std::int64_t units_max);  // drops the others
   };
 
   ViewStore(Dependencies dependencies, std::shared_ptr<Table> table, ViewLimits limits,
@@ -141,8 +145,7 @@ class ViewStore {
   Task<TimestampMs> first_time(std::string metric, Bytes uid, TimestampMs end);
   Task<void> drop_old(const View& view, const Bytes& uid);
   [[nodiscard]] std::optional<DayWork> find_work(const std::string& metric, const MetricWork& work);
-  Task<bool> build_metric(const std::string& metric, const MetricWork& work);
-  static bool shrink(DayWork& work);
+  Task<bool> build_metric(const std::string& metric, MetricWork& work);
   Task<void> build(const DayWork& work);
   Task<std::vector<GroupTotals>> totals_of(const DayWork& work);
   Task<std::vector<StoredDay>> rows_of(const View& view, const DayWork& work, UnitRange units,

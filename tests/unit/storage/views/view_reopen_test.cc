@@ -1,0 +1,135 @@
+// What a ViewStore does with what another one has stored, and with little memory.
+#include <list>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "common/units.h"
+#include "storage/catalog/names/uid_table.h"
+#include "storage/views/view_store.h"
+#include "tests/support/run_task.h"
+#include "tests/unit/storage/tsdb/engine_world.h"
+
+namespace halite::storage {
+namespace {
+
+using test::run_task;
+
+constexpr TimestampMs kDayBegin = 1'700'006'400'000;
+
+class ViewReopenTest : public testing::Test {
+ protected:
+  ~ViewReopenTest() override {
+    sink_.reset();
+    views_.reset();
+  }
+
+  void open(std::string_view rules, ViewLimits limits = {}) {
+    sink_.reset();
+    views_.reset();
+    if (!world_.points) ASSERT_TRUE(world_.open());
+    auto views = run_task(ViewStore::open({.store = *world_.rows,
+                                           .points = *world_.points,
+                                           .uids = world_.points->uids(),
+                                           .widths = world_.layout.widths,
+                                           .table = "halite-views",
+                                           .clock = world_.clock,
+                                           .ttl_ms = [](std::string_view) { return 0; },
+                                           .registry = registries_.emplace_back()},
+                                          parse_view_rules(rules).value(), limits, false));
+    ASSERT_TRUE(views) << views.error().message;
+    views_ = *std::move(views);
+    sink_ = views_->guard(*world_.points);
+  }
+
+  void append(const std::vector<std::string>& hosts, TimestampMs time) {
+    std::vector<SeriesName> names;
+    for (const std::string& host : hosts) {
+      names.push_back({.metric = "m", .tags = {{"host", host}}});
+    }
+    const auto ids = run_task(sink_->intern(std::move(names), {}));
+    ASSERT_TRUE(ids);
+    PointBatch batch;
+    for (const Result<SeriesId>& id : *ids) batch.add(id.value(), time, integer_bits(1), 0);
+    ASSERT_TRUE(run_task(sink_->append(std::move(batch))));
+  }
+
+  // The points that the view counts.
+  std::uint64_t count(TimeRange range) {
+    SeriesQuery query;
+    query.metric = "m";
+    const auto selection = run_task(world_.points->select(std::move(query), {}));
+    EXPECT_TRUE(selection);
+    const auto views = views_->views_of("m");
+    const auto source = views_->source(*views.front(), "m");
+    const auto scan = source->scan(*selection, range, 0);
+    std::uint64_t count = 0;
+    while (true) {
+      const auto blocks = run_task(scan->next());
+      EXPECT_TRUE(blocks);
+      if (!blocks || blocks->empty()) return count;
+      for (const Block& block : *blocks) {
+        for (const SpanTotals& span : block.totals) count += span.count;
+      }
+    }
+  }
+
+  std::list<prometheus::Registry> registries_;
+  test::EngineWorld world_{1, kDayBegin + 600'000};
+  std::unique_ptr<ViewStore> views_;
+  std::unique_ptr<PointSink> sink_;
+};
+
+constexpr std::string_view kSums =
+    R"([{"name":"sums","metrics":"m","interval":"1h","functions":["sum"],"group_by":[]}])";
+
+// The oldest day is stored, but no unit is built, since the first hour of the day has not ended.
+TEST_F(ViewReopenTest, NoticesPointsBeforeTheOldestDayAlthoughNothingIsBuilt) {
+  const TimestampMs now = world_.clock.now_ms();
+  ASSERT_NO_FATAL_FAILURE(open(kSums));
+  append({"a"}, now);
+  ASSERT_TRUE(run_task(views_->build_some()));
+  ASSERT_NO_FATAL_FAILURE(open(kSums));
+  append({"a"}, now - 2 * kDayMs);
+  EXPECT_EQ(count({.begin = now - 3 * kDayMs, .end = now + 1}), 2U);
+}
+
+TEST_F(ViewReopenTest, NoticesPointsOfBuiltUnits) {
+  const TimestampMs now = world_.clock.now_ms();
+  ASSERT_NO_FATAL_FAILURE(open(kSums));
+  append({"a"}, now - 600'000 - 1);
+  while (run_task(views_->build_some()).value()) {
+  }
+  ASSERT_NO_FATAL_FAILURE(open(kSums));
+  append({"a"}, now - 600'000 - 2);
+  append({"a"}, now);
+  EXPECT_EQ(count({.begin = now - kDayMs, .end = now + 1}), 3U);
+}
+
+// A day of all groups does not fit in memory, an hour does.
+TEST_F(ViewReopenTest, ComputesFewerHoursTogetherIfTheyNeedMuchMemory) {
+  constexpr std::string_view kLarge =
+      R"([{"name":"hosts","metrics":"m","interval":"1m","functions":["sum"],"group_by":["host"]},
+          {"name":"sums","metrics":"m","interval":"1h","functions":["sum"],"group_by":[]}])";
+  const TimestampMs now = world_.clock.now_ms();
+  ASSERT_NO_FATAL_FAILURE(open(kLarge, {.bytes_max = 1 << 20}));
+  std::vector<std::string> hosts;
+  for (int i = 0; i < 100; ++i) hosts.push_back(fmt::format("h{}", i));
+  for (int hour = 1; hour <= 24; ++hour) append(hosts, now - hour * kHourMs);
+  while (true) {
+    const Result<bool> built = run_task(views_->build_some());
+    ASSERT_TRUE(built) << built.error().message;
+    if (!*built) break;
+  }
+  for (const ViewStatus& view : views_->status()) {
+    EXPECT_EQ(view.units_waiting, 0U) << view.rule.name;
+    EXPECT_GE(view.units_built, 24U) << view.rule.name;
+  }
+  EXPECT_EQ(count({.begin = now - kDayMs, .end = now + 1}), 2400U);
+}
+
+}  // namespace
+}  // namespace halite::storage
