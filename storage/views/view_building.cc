@@ -14,7 +14,7 @@
 namespace halite::storage {
 namespace {
 
-constexpr std::int64_t kFindMetricsMs = 30'000;
+constexpr std::int64_t kFindMetricsMs = 10'000;
 constexpr std::int64_t kDropOldMs = kHourMs;
 
 bool is_too_large(const Result<void>& built) {

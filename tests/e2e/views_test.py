@@ -210,7 +210,7 @@ class Views(support.HaliteTest):
     def test_views_answer_as_points(self):
         self.start(BY_DC, ALL_TAGS)
         self.send(self.history())
-        self.restart(BY_DC, ALL_TAGS)  # it looks for metrics at start, else every 30 s
+        self.restart(BY_DC, ALL_TAGS)  # it looks for metrics at start, else every 10 s
         self.wait_until_built()
         answers = self.check("history")
 
