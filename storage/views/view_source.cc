@@ -84,6 +84,10 @@ class ViewScan final : public BlockScan {
     units_together_ = static_cast<std::size_t>(std::max<std::int64_t>(1, units));
   }
 
+  ~ViewScan() override {
+    static_cast<void>(count_bytes(-counted_bytes_));
+  }  // releases: never fails
+
   Task<std::vector<Block>> next() override {
     if (!std::exchange(read_, true) && range_.begin < range_.end) {
       auto reading = read();
@@ -107,7 +111,8 @@ class ViewScan final : public BlockScan {
  private:
   [[nodiscard]] std::int64_t unit_ms() const { return reading_.rule.unit_ms(); }
   // Keeps the buckets that lie in the range.
-  void take(const Bytes& group, TimestampMs begin, std::span<const BucketTotals> buckets);
+  Result<void> take(const Bytes& group, TimestampMs begin, std::span<const BucketTotals> buckets);
+  Result<void> count_bytes(std::int64_t bytes);
   Task<void> read();
   Task<void> read_points(UnitRange units);
   Task<void> read_stored(UnitRange units, const std::vector<bool>& stored);
@@ -121,14 +126,23 @@ class ViewScan final : public BlockScan {
   std::size_t units_together_ = 0;  // read from points at once; fewer if there are many groups
   bool read_ = false;
   std::vector<std::vector<SpanTotals>> totals_;  // by series
+  std::int64_t counted_bytes_ = 0;               // of them, in the query's budget
   std::size_t next_ = 0;
 };
 
-void ViewScan::take(const Bytes& group, TimestampMs begin, std::span<const BucketTotals> buckets) {
+Result<void> ViewScan::count_bytes(std::int64_t bytes) {
+  counted_bytes_ += bytes;
+  const ReadContext& context = rows_->context();
+  return context.budget == nullptr ? Result<void>() : context.budget->add_bytes(bytes);
+}
+
+Result<void> ViewScan::take(const Bytes& group, TimestampMs begin,
+                            std::span<const BucketTotals> buckets) {
   const std::optional<SeriesId> id = groups_.find(group);
-  if (!id) return;
+  if (!id) return {};
   if (totals_.size() <= *id) totals_.resize(*id + 1);
   std::vector<SpanTotals>& totals = totals_[*id];
+  const std::size_t before = totals.size();
   for (const BucketTotals& bucket : buckets) {
     if (bucket.any && begin >= range_.begin && begin < range_.end) {
       totals.push_back({.begin = begin,
@@ -139,6 +153,7 @@ void ViewScan::take(const Bytes& group, TimestampMs begin, std::span<const Bucke
     }
     begin += reading_.rule.interval_ms;
   }
+  return count_bytes(static_cast<std::int64_t>((totals.size() - before) * sizeof(SpanTotals)));
 }
 
 // The last bucket may end after the range: then only its points in the range count.
@@ -198,7 +213,7 @@ Task<void> ViewScan::read_stored(UnitRange units, const std::vector<bool>& store
                           stored[static_cast<std::size_t>(unit - units.begin)];
       if (!wanted) continue;
       TRY_VOID(parse_view_cell(reading_.rule.functions, cell, buckets));
-      take(day.group, unit * unit_ms(), buckets);
+      TRY_VOID(take(day.group, unit * unit_ms(), buckets));
     }
     return {};
   };
@@ -224,7 +239,9 @@ Task<void> ViewScan::read_points(UnitRange units) {
   for (const auto& [group, buckets] : read.front().groups()) groups.push_back(group);
   auto naming = groups_.add(reading_.uids, *rows_, std::move(groups));
   CO_TRY_VOID(co_await std::move(naming));
-  for (const auto& [group, buckets] : read.front().groups()) take(group, whole.begin, buckets);
+  for (const auto& [group, buckets] : read.front().groups()) {
+    CO_TRY_VOID(take(group, whole.begin, buckets));
+  }
   co_return Result<void>{};
 }
 
