@@ -73,9 +73,8 @@ Result<void> Fetch::count_new_series(std::size_t series) {
   if (series == 0) return {};
   TRY_VOID(budget_.add_series(series));
   const auto count = static_cast<std::int64_t>(series);
-  TRY_VOID(count_bytes(count * FetchedSeries::kBytes));
-  new_series_ += count;
-  return {};
+  new_series_ += count;  // before their bytes: see window_bytes()
+  return count_bytes(count * FetchedSeries::kBytes);
 }
 
 Task<WindowOutcome> Fetch::read(TimeRange window, std::uint64_t window_bytes_max) {
@@ -349,10 +348,12 @@ void Fetch::note_if_too_large(std::uint64_t window_bytes_max) {
   }
 }
 
+// Reads the bytes before the series: other shards may add some meanwhile, and their bytes must not
+// count as those of points.
 std::uint64_t Fetch::window_bytes() const {
+  const std::int64_t bytes = counted_bytes_ - counted_before_window_;
   const std::int64_t of_series = new_series_ * FetchedSeries::kBytes;
-  return static_cast<std::uint64_t>(
-      std::max<std::int64_t>(0, counted_bytes_ - counted_before_window_ - of_series));
+  return static_cast<std::uint64_t>(std::max<std::int64_t>(0, bytes - of_series));
 }
 
 }  // namespace halite::query
