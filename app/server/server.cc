@@ -164,8 +164,7 @@ struct Server::Components {
   boost::asio::thread_pool query_threads;
   boost::asio::thread_pool small_query_threads;
   std::unique_ptr<Stores> stores;
-  std::unique_ptr<BackupJob> backup;                   // null without local files
-  std::unique_ptr<storage::PointSink> watched_points;  // by views; null: there are none
+  std::unique_ptr<BackupJob> backup;  // null without local files
   std::unique_ptr<ingest::Writer> writer;
   prometheus::Registry increment_registry;     // not published: the names are those of points
   std::unique_ptr<ingest::Writer> increments;  // of counters
@@ -227,12 +226,8 @@ Result<void> Server::Components::open_data(const Pause& pause) {
   }
   stores = *std::move(opened);
   if (data_dir != nullptr) backup = std::make_unique<BackupJob>(options, *stores, clock);
-  storage::PointSink* points = &stores->counters().points();
-  if (stores->views() != nullptr) {
-    watched_points = stores->views()->guard(*points);
-    points = watched_points.get();
-  }
-  writer = std::make_unique<ingest::Writer>(*points, clock, options.ingest, registry);
+  writer = std::make_unique<ingest::Writer>(stores->counters().points(), clock, options.ingest,
+                                            registry);
   ingest::IngestOptions increment_options = options.ingest;
   increment_options.telnet_command = "incr";
   increment_options.limits.series_cache_bytes_max /= kIncrementCachePart;
@@ -368,7 +363,6 @@ Result<void> Server::stop() {
   parts.rollups.reset();
   parts.increments.reset();
   parts.writer.reset();
-  parts.watched_points.reset();
   parts.backup.reset();
   Result<void> closed;
   if (parts.stores) closed = parts.stores->close();

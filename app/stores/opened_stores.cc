@@ -44,17 +44,18 @@ Result<void> OpenedStores::open(const Options& options, const Clock& clock,
   meta.uid_table = cells.uid_table;
   meta.annotations.exclusive = !shared;
   meta.track.series_max = cells.series_max;
+  TRY(views_, open_views(context, backend_));
   TRY_VOID(open_metadata(context, meta));
   TRY(sides_, open_sides(context, backend_, metadata_->points()));
   // Series with data beyond points and metadata are never removed.
   const bool tracked = meta.track.series || meta.track.points || meta.track.series_objects;
   TRY(const bool names_stay, keep_names(cells.settings_table));
   if (!has_sides() && !tracked) {
-    backend_.points->enable_series_gc(*metadata_, *sides_.counters, sides_.views.get(),
+    backend_.points->enable_series_gc(*metadata_, *sides_.counters, views_.get(),
                                       !names_stay && !meta.track.name_objects);
   }
   if (backend_.rocks != nullptr) begin_scrub(context);
-  if (sides_.views && !options.read_only.wanted) views_cpu_percent_ = options.views_cpu_percent;
+  if (views_ && !options.read_only.wanted) views_cpu_percent_ = options.views_cpu_percent;
   begin_view_builder();
   return {};
 }
@@ -63,7 +64,7 @@ Result<void> OpenedStores::open_metadata(const OpenContext& context,
                                          const storage::MetadataOptions& options) {
   storage::Metadata::Dependencies dependencies = {
       .store = *backend_.wide,
-      .points = backend_.points->store(),
+      .points = views_ ? views_->points() : backend_.points->store(),
       .uids = backend_.points->uids(),
       .widths = backend_.widths,
       .point_table = storage::data_table_spec(context.cells),
@@ -151,7 +152,7 @@ Result<void> OpenedStores::checkpoint(const std::string& dir) {
 }
 
 void OpenedStores::begin_view_builder() {
-  if (views_cpu_percent_ > 0) view_builder_.emplace(*sides_.views, views_cpu_percent_);
+  if (views_cpu_percent_ > 0) view_builder_.emplace(*views_, views_cpu_percent_);
 }
 
 Result<void> OpenedStores::close() {
@@ -169,6 +170,7 @@ Result<void> OpenedStores::close() {
   }
   sides_ = {};
   metadata_.reset();
+  views_.reset();
   backend_.points.reset();
   Result<void> closed;
   if (backend_.wide) closed = wait_for(executor_, backend_.wide->close());

@@ -25,7 +25,7 @@ class OpenedStores final : public Stores {
   storage::PointStore& points() override { return metadata_->points(); }
   storage::Metadata& metadata() override { return *metadata_; }
   storage::CounterStore& counters() override { return *sides_.counters; }
-  storage::ViewStore* views() override { return sides_.views.get(); }
+  storage::ViewStore* views() override { return views_.get(); }
   storage::RollupTables* rollups() override { return sides_.rollups.get(); }
   storage::HistogramCells* histograms() override { return sides_.histograms.get(); }
   [[nodiscard]] Result<void> health() const override;
@@ -47,6 +47,7 @@ class OpenedStores final : public Stores {
   // True if ids of names must never be freed.
   [[nodiscard]] Result<bool> keep_names(const std::string& settings_table);
   void begin_scrub(const OpenContext& context);
+  void begin_view_builder();
 
   [[nodiscard]] bool has_sides() const {
     return sides_.rollups != nullptr || sides_.histograms != nullptr;
@@ -55,10 +56,9 @@ class OpenedStores final : public Stores {
   const boost::asio::any_io_executor executor_;
   Backend backend_;
   std::unique_ptr<storage::check::Scrub> scrub_;  // null without local files
+  std::unique_ptr<storage::ViewStore> views_;     // null: not available
   std::unique_ptr<storage::Metadata> metadata_;
   Sides sides_;
-  void begin_view_builder();
-
   std::uint32_t views_cpu_percent_ = 0;            // 0: views are not computed
   std::optional<ViewBuilderThread> view_builder_;  // ends before the stores
 };

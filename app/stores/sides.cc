@@ -63,6 +63,18 @@ std::function<std::int64_t(std::string_view)> ttl_of_metrics(const Options& opti
   };
 }
 
+// nullopt if histograms.config is empty.
+Result<std::optional<storage::HistogramConfig>> histogram_config(const Options& options) {
+  const std::string setting = "histograms.config";
+  if (options.histograms.empty()) return std::optional<storage::HistogramConfig>();
+  TRY(const std::string text, config_text(setting, options.histograms));
+  auto config = storage::parse_histogram_config(text);
+  if (!config) return named(setting, std::move(config).error());
+  return std::optional(*config);
+}
+
+}  // namespace
+
 Result<std::unique_ptr<storage::ViewStore>> open_views(const OpenContext& context,
                                                        Backend& backend) {
   const Options& options = context.options;
@@ -80,18 +92,6 @@ Result<std::unique_ptr<storage::ViewStore>> open_views(const OpenContext& contex
                                           options.view_limits, options.read_only.wanted);
   return wait_for(context.executor, std::move(opening));
 }
-
-// nullopt if histograms.config is empty.
-Result<std::optional<storage::HistogramConfig>> histogram_config(const Options& options) {
-  const std::string setting = "histograms.config";
-  if (options.histograms.empty()) return std::optional<storage::HistogramConfig>();
-  TRY(const std::string text, config_text(setting, options.histograms));
-  auto config = storage::parse_histogram_config(text);
-  if (!config) return named(setting, std::move(config).error());
-  return std::optional(*config);
-}
-
-}  // namespace
 
 Result<Sides> open_sides(const OpenContext& context, Backend& backend,
                          storage::PointStore& points) {
@@ -119,7 +119,6 @@ Result<Sides> open_sides(const OpenContext& context, Backend& backend,
   auto opening_counters =
       storage::CounterStore::open(std::move(counters), std::move(rules), options.counter_limits);
   TRY(sides.counters, wait_for(context.executor, std::move(opening_counters)));
-  TRY(sides.views, open_views(context, backend));
   if (rollups) {
     storage::RollupTables::Dependencies dependencies{.store = *backend.wide,
                                                      .series = backend.points->series(),

@@ -1,4 +1,4 @@
-// Counters, views, rollups and histograms beside a store's points. They are always stored as cells.
+// Counters, rollups and histograms beside a store's points. They are always stored as cells.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,6 @@ namespace halite::app {
 
 struct Sides {
   std::unique_ptr<storage::CounterStore> counters;
-  std::unique_ptr<storage::ViewStore> views;            // null: not available
   std::unique_ptr<storage::RollupTables> rollups;       // null: off
   std::unique_ptr<storage::HistogramCells> histograms;  // null: off
 };
@@ -22,5 +21,9 @@ struct Sides {
 // uses.
 [[nodiscard]] Result<Sides> open_sides(const OpenContext& context, Backend& backend,
                                        storage::PointStore& points);
+
+// Opens the views of a backend's points. Null if other processes may write points.
+[[nodiscard]] Result<std::unique_ptr<storage::ViewStore>> open_views(const OpenContext& context,
+                                                                     Backend& backend);
 
 }  // namespace halite::app

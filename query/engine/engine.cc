@@ -111,11 +111,6 @@ Task<void> QueryEngine::Impl::answer(Answer* answer, Attempt attempt, Afterwork 
       auto removing = remove_annotations(store, *metadata, read.selection, question, read.asked);
       CO_TRY_VOID(co_await std::move(removing));
     }
-    storage::ViewChanges::Entered in_views;
-    if (sources.views != nullptr) {
-      auto beginning = sources.views->begin_delete(read.selection, read.asked);
-      CO_TRY(in_views, co_await std::move(beginning));
-    }
     auto deleting = store.delete_range(read.selection, read.asked);
     CO_TRY_VOID(co_await std::move(deleting));
   }

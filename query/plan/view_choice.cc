@@ -58,8 +58,7 @@ std::string_view why_not_grouped(const storage::ViewRule& view, const Question& 
   if (sub.rate) return "a rate needs single series";
   if (!adds_up(*find_aggregator(sub.aggregator), *sub.downsample)) {
     return "the aggregator needs values of single series: use zimsum over sum or count, mimmin "
-           "over "
-           "min, mimmax over max, or a fill policy";
+           "over min, mimmax over max, or a fill policy";
   }
   return {};
 }

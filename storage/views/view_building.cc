@@ -1,7 +1,5 @@
 // How a ViewStore computes totals: what to compute next, and the steps of one day.
 #include <algorithm>
-#include <iterator>
-#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -23,9 +21,20 @@ bool is_too_large(const Result<void>& built) {
 
 }  // namespace
 
+// Deletes what removed views left.
+Task<void> ViewStore::clear_removed() {
+  auto listing = table_.removed();
+  CO_TRY(const std::vector<ViewId> removed, co_await std::move(listing));
+  for (const ViewId view : removed) {
+    auto clearing = table_.clear_removed(view);
+    CO_TRY_VOID(co_await std::move(clearing));
+  }
+  co_return Result<void>{};
+}
+
 // The metrics that exist and that views cover.
 Task<void> ViewStore::find_metrics() {
-  metrics_.clear();
+  std::map<std::string, MetricWork> found;
   for (const auto& view : views()) {
     const std::string& pattern = view->rule.metrics;
     const bool prefix = pattern.ends_with('*');
@@ -40,13 +49,24 @@ Task<void> ViewStore::find_metrics() {
       const Result<UidTable::NameMapping> known = co_await std::move(finding);
       if (!known && known.error().code == Errc::kNotFound) continue;
       if (!known) co_return std::unexpected(known.error());
-      if (metrics_.size() == limits_.metrics_max && !metrics_.contains(name)) {
+      if (found.size() == limits_.metrics_max && !found.contains(name)) {
         note({view}, "", "storage.views_metrics_max is reached: other metrics are not computed");
         break;
       }
-      MetricWork& work = metrics_[name];
+      MetricWork& work = found[name];
       work.uid = dependencies_.uids.uid_bytes(NameKind::kMetric, known->uid);
       work.views.push_back(view);
+      if (const auto before = metrics_.find(name); before != metrics_.end()) {
+        work.units_max = before->second.units_max;
+      }
+    }
+  }
+  metrics_ = std::move(found);
+  {
+    const std::lock_guard lock(mutex_);
+    for (auto& [name, progress] : progress_) {
+      std::erase_if(progress.waiting,
+                    [this](const auto& entry) { return !metrics_.contains(entry.first); });
     }
   }
   found_ms_ = dependencies_.clock.now_ms();
@@ -137,11 +157,11 @@ Task<TimestampMs> ViewStore::first_time(std::string metric, Bytes uid, Timestamp
 // Removes what the view no longer keeps.
 Task<void> ViewStore::drop_old(const View& view, const Bytes& uid) {
   const TimestampMs now = dependencies_.clock.now_ms();
-  if (view.rule.keep_ms == 0 || view.rule.keep_ms >= now) co_return Result<void>{};
+  const Day first = day_of(ago(view.rule.keep_ms));
+  if (first == 0) co_return Result<void>{};
   TimestampMs& dropped = dropped_ms_[{view.id, uid}];
   if (now - dropped < kDropOldMs) co_return Result<void>{};
   dropped = now;
-  const Day first = day_of(now - view.rule.keep_ms);
   auto forgetting = changes_.forget_days_before(view.id, uid, first);
   CO_TRY_VOID(co_await std::move(forgetting));
   auto removing = table_.remove_days_before(view.id, uid, first);
@@ -157,8 +177,8 @@ std::optional<ViewStore::DayWork> ViewStore::find_work(const std::string& metric
     const std::optional<Day> oldest = changes_.oldest(view->id, work.uid);
     if (!oldest) continue;
     const std::int64_t unit_ms = view->rule.unit_ms();
-    TimestampMs begin = std::max(begin_of(*oldest), kept_from(metric));
-    if (view->rule.keep_ms != 0) begin = std::max(begin, until - view->rule.keep_ms);
+    const TimestampMs begin =
+        std::max({begin_of(*oldest), kept_from(metric), ago(view->rule.keep_ms)});
     const UnitRange units = {.begin = (begin + unit_ms - 1) / unit_ms, .end = until / unit_ms};
     if (units.begin >= units.end) continue;
     const std::vector<bool> built = changes_.built(view->id, work.uid, units);
@@ -183,20 +203,15 @@ std::optional<ViewStore::DayWork> ViewStore::find_work(const std::string& metric
       break;
     }
     found->parts.emplace_back(view, UnitRange{.begin = first_unit, .end = last_unit + 1});
-    found->waiting += waiting;
   }
   return found;
 }
 
 Task<bool> ViewStore::build_some() {
   if (read_only_) co_return false;
-  auto listing = table_.removed();
-  CO_TRY(const std::vector<ViewId> removed, co_await std::move(listing));
-  for (const ViewId view : removed) {
-    auto clearing = table_.clear_removed(view);
-    CO_TRY_VOID(co_await std::move(clearing));
-  }
   if (dependencies_.clock.now_ms() - found_ms_ >= kFindMetricsMs) {
+    auto clearing = clear_removed();
+    CO_TRY_VOID(co_await std::move(clearing));
     auto finding = find_metrics();
     CO_TRY_VOID(co_await std::move(finding));
   }
@@ -284,7 +299,7 @@ Task<void> ViewStore::build(const DayWork& work) {
   if (!built) changes_.give_up();
   const bool in_parts = is_too_large(built) && work.units() > 1;
   note(of_work, "", built || in_parts ? "" : built.error().message);
-  if (built) units_.Increment(static_cast<double>(work.units()));
+  if (built) units_computed_.Increment(static_cast<double>(work.units()));
   co_return built;
 }
 
@@ -308,7 +323,7 @@ Task<std::vector<GroupTotals>> ViewStore::totals_of(const DayWork& work) {
                         .bytes_max = limits_.bytes_max};
   auto computing = read_totals(reading);
   Result<std::vector<GroupTotals>> totals = co_await std::move(computing);
-  points_.Increment(static_cast<double>(reading.points_read.load()));
+  points_read_.Increment(static_cast<double>(reading.points_read.load()));
   co_return totals;
 }
 

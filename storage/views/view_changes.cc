@@ -86,11 +86,6 @@ ViewChanges::Place ViewChanges::place_of(ViewId view, std::int64_t unit) const {
   return {.day = static_cast<Day>(unit / of_day), .bit = static_cast<std::uint32_t>(unit % of_day)};
 }
 
-bool ViewChanges::is_set(const MetricUnits& units, Place place) {
-  const auto day = units.built.find(place.day);
-  return day != units.built.end() && ((day->second >> place.bit) & 1) != 0;
-}
-
 std::pair<ViewChanges::MetricPlace, ViewChanges::MetricPlace> ViewChanges::views_of(
     const Bytes& metric) const {
   const MetricPlace begin = units_.lower_bound({metric, 0});

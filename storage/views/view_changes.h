@@ -111,9 +111,9 @@ class ViewChanges {
   void guess_oldest(ViewId view, const Bytes& metric, Day oldest);
   Task<void> confirm_oldest(ViewId view, Bytes metric, Day oldest);
 
-  // Days before this are forgotten, and nothing of them is built.
-  // No unit of the view is built any more.
+  // Afterwards no unit of the view is built.
   Task<void> clear_view(ViewId view);
+  // Afterwards no unit of days before this one is built.
   Task<void> forget_days_before(ViewId view, Bytes metric, Day day);
 
  private:
@@ -129,7 +129,6 @@ class ViewChanges {
   };
 
   [[nodiscard]] Place place_of(ViewId view, std::int64_t unit) const;
-  [[nodiscard]] static bool is_set(const MetricUnits& units, Place place);
   void watch_until(TimestampMs time);
   // These need mutex_.
   using MetricPlace = std::map<Key, MetricUnits>::const_iterator;

@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <utility>
 
-#include <boost/json.hpp>
+#include <boost/json/value.hpp>
 #include <fmt/format.h>
 
 #include "common/config/config_value.h"
+#include "common/json/rule_fields.h"
 #include "common/units.h"
 
 namespace halite::storage {
@@ -17,29 +18,6 @@ namespace json = boost::json;
 constexpr std::size_t kViewsMax = 1000;
 constexpr std::size_t kNameBytesMax = 128;
 constexpr std::int64_t kDayOfYear = 365;
-
-Result<std::string> text_of(const json::object& rule, std::string_view key) {
-  const json::value* const found = rule.if_contains(key);
-  if (found == nullptr || !found->is_string() || found->get_string().empty()) {
-    return fail(Errc::kInvalidArgument, fmt::format("{} must be a text", key));
-  }
-  return std::string(found->get_string());
-}
-
-Result<std::vector<std::string>> texts_of(const json::object& rule, std::string_view key) {
-  const json::value* const found = rule.if_contains(key);
-  std::vector<std::string> texts;
-  if (found == nullptr || !found->is_array()) {
-    return fail(Errc::kInvalidArgument, fmt::format("{} must be a list of texts", key));
-  }
-  for (const json::value& value : found->get_array()) {
-    if (!value.is_string() || value.get_string().empty()) {
-      return fail(Errc::kInvalidArgument, fmt::format("{} must be a list of texts", key));
-    }
-    texts.emplace_back(value.get_string());
-  }
-  return texts;
-}
 
 bool is_name(std::string_view name) {
   return name.size() <= kNameBytesMax && std::ranges::all_of(name, [](unsigned char letter) {
@@ -91,41 +69,29 @@ Result<ViewFunctions> parse_functions(const std::vector<std::string>& names) {
 }
 
 Result<ViewRule> parse_rule(const json::value& value) {
-  if (!value.is_object()) return fail(Errc::kInvalidArgument, "must be a table");
-  const json::object& object = value.get_object();
-  for (const auto& [key, unused] : object) {
-    constexpr std::string_view kKeys[] = {"name",      "metrics",  "interval",
-                                          "functions", "group_by", "keep"};
-    if (std::ranges::find(kKeys, std::string_view(key)) != std::end(kKeys)) continue;
-    return fail(Errc::kInvalidArgument,
-                fmt::format("unknown key \"{}\"; the keys are name, metrics, interval, functions, "
-                            "group_by and keep",
-                            std::string_view(key)));
-  }
+  constexpr std::string_view kKeys[] = {"name",      "metrics",  "interval",
+                                        "functions", "group_by", "keep"};
+  TRY(const json::object* const object, rule_object(value, kKeys));
   ViewRule rule;
-  TRY(rule.name, text_of(object, "name"));
+  TRY(rule.name, rule_text(*object, "name"));
   if (!is_name(rule.name)) {
     return fail(Errc::kInvalidArgument,
                 fmt::format("the name \"{}\" must be at most {} letters, digits, '-', '_' and '.'",
                             rule.name, kNameBytesMax));
   }
-  TRY(rule.metrics, text_of(object, "metrics"));
-  const std::size_t star = rule.metrics.find('*');
-  if (star != std::string::npos && star + 1 != rule.metrics.size()) {
-    return fail(Errc::kInvalidArgument, "metrics must be a name, or a prefix that ends in *");
-  }
-  TRY(const std::string interval, text_of(object, "interval"));
+  TRY(rule.metrics, rule_metrics(*object));
+  TRY(const std::string interval, rule_text(*object, "interval"));
   TRY(rule.interval_ms, parse_interval(interval));
-  TRY(const std::vector<std::string> functions, texts_of(object, "functions"));
+  TRY(const std::vector<std::string> functions, rule_texts(*object, "functions"));
   TRY(rule.functions, parse_functions(functions));
-  if (object.contains("group_by")) {
-    TRY(rule.group_by, texts_of(object, "group_by"));
+  if (object->contains("group_by")) {
+    TRY(rule.group_by, rule_texts(*object, "group_by"));
     std::ranges::sort(*rule.group_by);
     const auto twice = std::ranges::unique(*rule.group_by);
     rule.group_by->erase(twice.begin(), twice.end());
   }
-  if (object.contains("keep")) {
-    TRY(const std::string keep, text_of(object, "keep"));
+  if (object->contains("keep")) {
+    TRY(const std::string keep, rule_text(*object, "keep"));
     TRY(rule.keep_ms, parse_keep(keep));
   }
   return rule;
@@ -133,10 +99,7 @@ Result<ViewRule> parse_rule(const json::value& value) {
 
 }  // namespace
 
-bool ViewRule::covers(std::string_view metric) const {
-  if (!metrics.ends_with('*')) return metrics == metric;
-  return metric.starts_with(std::string_view(metrics).substr(0, metrics.size() - 1));
-}
+bool ViewRule::covers(std::string_view metric) const { return covers_metric(metrics, metric); }
 
 std::int64_t ViewRule::unit_ms() const { return std::max(interval_ms, kHourMs); }
 
@@ -151,18 +114,12 @@ std::string ViewRule::definition() const {
 
 Result<std::vector<ViewRule>> parse_view_rules(std::string_view text) {
   std::vector<ViewRule> rules;
-  if (text.empty()) return rules;
-  boost::system::error_code error;
-  const json::value value = json::parse(text, error);
-  if (error || !value.is_array()) {
+  TRY(const json::array elements, parse_rules("views", text));
+  if (elements.size() > kViewsMax) {
     return fail(Errc::kInvalidArgument,
-                "views must be [[views]] tables, or a JSON list of such tables");
+                fmt::format("views: {} views exceed the limit of {}", elements.size(), kViewsMax));
   }
-  if (value.get_array().size() > kViewsMax) {
-    return fail(Errc::kInvalidArgument, fmt::format("views: {} views exceed the limit of {}",
-                                                    value.get_array().size(), kViewsMax));
-  }
-  for (const json::value& element : value.get_array()) {
+  for (const json::value& element : elements) {
     const auto bad = [&](std::string_view why) {
       return fail(Errc::kInvalidArgument, fmt::format("views: view {}: {}", rules.size() + 1, why));
     };

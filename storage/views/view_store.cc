@@ -7,111 +7,9 @@
 #include <fmt/format.h>
 
 #include "common/metrics.h"
-#include "common/units.h"
-#include "storage/catalog/select_series.h"
 #include "storage/views/view_source.h"
 
 namespace halite::storage {
-namespace {
-
-TimestampMs hour_of(TimestampMs time) { return time - time % kHourMs; }
-
-}  // namespace
-
-// The sink of points: what it writes outdates totals first.
-class ViewStore::Sink final : public PointSink {
- public:
-  Sink(ViewStore& views, PointSink& inner) : views_(views), inner_(inner) {}
-
-  Task<InternedSeries> intern(std::vector<SeriesName> names, CreateNames create) override {
-    return inner_.intern(std::move(names), create);
-  }
-  std::shared_ptr<const SeriesPin> pin_series() override { return inner_.pin_series(); }
-  [[nodiscard]] const Series& series(SeriesId id) const override { return inner_.series(id); }
-  void request_sync() override { inner_.request_sync(); }
-
-  Task<Accepted> append(PointBatch batch) override {
-    const ViewChanges::Entered entered = views_.changes_.enter();
-    const TimestampMs watched = views_.changes_.watched_until();
-    if (std::ranges::none_of(batch.times, [watched](TimestampMs time) { return time < watched; })) {
-      auto appending = inner_.append(std::move(batch));
-      co_return co_await std::move(appending);
-    }
-    Late late = late_points(batch, watched);
-    auto spoiling = views_.changes_.spoil(late.changes);
-    CO_TRY_VOID(co_await std::move(spoiling));
-    std::vector<std::size_t> taken;  // their positions in the batch
-    std::vector<Refusal> refused = refuse(batch, late, taken);
-    auto appending = inner_.append(std::move(batch));
-    CO_TRY(Accepted accepted, co_await std::move(appending));
-    if (refused.empty()) co_return accepted;
-    for (Refusal& refusal : accepted.refused) {
-      refused.push_back({.index = taken[refusal.index], .error = std::move(refusal.error)});
-    }
-    std::ranges::sort(refused, {}, &Refusal::index);
-    accepted.refused = std::move(refused);
-    co_return accepted;
-  }
-
- private:
-  struct Late {
-    std::vector<ViewChanges::Change> changes;                    // by metric and hour
-    std::vector<std::pair<std::size_t, std::size_t>> change_of;  // position of a point, of a change
-  };
-
-  [[nodiscard]] Late late_points(const PointBatch& batch, TimestampMs watched) const {
-    Late late;
-    std::map<std::pair<BytesView, TimestampMs>, std::size_t> known;
-    auto place = known.end();  // consecutive points mostly have one metric and hour
-    for (std::size_t i = 0; i < batch.size(); ++i) {
-      if (batch.times[i] >= watched || batch.times[i] < 0) continue;
-      const Series& series = inner_.series(batch.series[i]);
-      const std::pair key(series.tsuid.metric(), hour_of(batch.times[i]));
-      if (place == known.end() || place->first != key) {
-        place = known.try_emplace(key, late.changes.size()).first;
-      }
-      if (place->second == late.changes.size()) {
-        late.changes.push_back({.metric = Bytes(key.first),
-                                .times = {.begin = key.second, .end = key.second + kHourMs},
-                                .kept_from = views_.kept_from(series.metric)});
-      }
-      late.change_of.emplace_back(i, place->second);
-    }
-    return late;
-  }
-
-  // Removes points of totals that stay from the batch.
-  static std::vector<Refusal> refuse(PointBatch& batch, const Late& late,
-                                     std::vector<std::size_t>& taken) {
-    std::vector<Refusal> refused;
-    const bool any = std::ranges::any_of(late.changes, &ViewChanges::Change::in_kept);
-    if (!any) return refused;
-    std::set<std::size_t> out;
-    for (const auto& [point, change] : late.change_of) {
-      if (!late.changes[change].in_kept) continue;
-      out.insert(point);
-      refused.push_back(
-          {.index = point,
-           .error = {Errc::kInvalidArgument,
-                     fmt::format("the time {} ms is too old: a view keeps the totals of its hour, "
-                                 "and other points of it have expired",
-                                 batch.times[point]),
-                     {}}});
-    }
-    PointBatch rest;
-    for (std::size_t i = 0; i < batch.size(); ++i) {
-      if (out.contains(i)) continue;
-      rest.add(batch.series[i], batch.times[i], batch.values[i], batch.flags[i]);
-      taken.push_back(i);
-    }
-    rest.settle = batch.settle;
-    batch = std::move(rest);
-    return refused;
-  }
-
-  ViewStore& views_;
-  PointSink& inner_;
-};
 
 ViewStore::ViewStore(Dependencies dependencies, std::shared_ptr<Table> table, ViewLimits limits,
                      bool read_only)
@@ -120,10 +18,12 @@ ViewStore::ViewStore(Dependencies dependencies, std::shared_ptr<Table> table, Vi
       read_only_(read_only),
       table_(std::move(table), dependencies_.widths),
       changes_(table_),
-      units_(add_counter(dependencies_.registry, "halite_views_units_total",
-                         "Hours, or longer buckets, of a metric computed for views.")),
-      points_(add_counter(dependencies_.registry, "halite_views_points_total",
-                          "Points, or totals in their place, read to compute views.")) {}
+      points_(dependencies_.points, dependencies_.uids, dependencies_.widths, changes_,
+              [this](std::string_view metric) { return kept_from(metric); }),
+      units_computed_(add_counter(dependencies_.registry, "halite_views_units_total",
+                                  "Hours, or longer buckets, of a metric computed for views.")),
+      points_read_(add_counter(dependencies_.registry, "halite_views_points_total",
+                               "Points, or totals in their place, read to compute views.")) {}
 
 ViewStore::~ViewStore() = default;
 
@@ -205,41 +105,12 @@ std::vector<std::shared_ptr<const View>> ViewStore::views_of(std::string_view me
   return found;
 }
 
+TimestampMs ViewStore::ago(std::int64_t time_ms) const {
+  return time_ms == 0 ? 0 : std::max<TimestampMs>(0, dependencies_.clock.now_ms() - time_ms);
+}
+
 TimestampMs ViewStore::kept_from(std::string_view metric) const {
-  const std::int64_t ttl_ms = dependencies_.ttl_ms(metric);
-  return ttl_ms == 0 ? 0 : std::max<TimestampMs>(0, dependencies_.clock.now_ms() - ttl_ms);
-}
-
-TimestampMs ViewStore::view_kept_from(const ViewRule& rule) const {
-  if (rule.keep_ms == 0) return 0;
-  return std::max<TimestampMs>(0, dependencies_.clock.now_ms() - rule.keep_ms);
-}
-
-std::unique_ptr<PointSink> ViewStore::guard(PointSink& inner) {
-  return std::make_unique<Sink>(*this, inner);
-}
-
-Task<ViewChanges::Entered> ViewStore::begin_delete(std::shared_ptr<const Selection> selection,
-                                                   TimeRange range) {
-  ViewChanges::Entered entered = changes_.enter();
-  const std::shared_ptr<const RowSelection> rows = as_rows(selection);
-  std::set<std::uint64_t> metrics;
-  if (!rows->by_tsuid()) metrics.insert(rows->metric_uid());
-  for (const Bytes& tsuid : rows->tsuids()) {
-    metrics.insert(load_be_width(BytesView(tsuid).substr(0, dependencies_.widths.metric)));
-  }
-  std::vector<ViewChanges::Change> changes;
-  for (const std::uint64_t uid : metrics) {
-    auto naming = dependencies_.uids.name_of(NameKind::kMetric, uid);
-    CO_TRY(const UidTable::NameMapping metric, co_await std::move(naming));
-    changes.push_back({.metric = dependencies_.uids.uid_bytes(NameKind::kMetric, uid),
-                       .times = {.begin = std::max<TimestampMs>(0, range.begin), .end = range.end},
-                       .kept_from = kept_from(metric.name),
-                       .deletes = true});
-  }
-  auto spoiling = changes_.spoil(changes);
-  CO_TRY_VOID(co_await std::move(spoiling));
-  co_return std::move(entered);
+  return ago(dependencies_.ttl_ms(metric));
 }
 
 Task<double> ViewStore::stored_part(const View& view, std::string metric, TimeRange range) {
@@ -252,7 +123,7 @@ Task<double> ViewStore::stored_part(const View& view, std::string metric, TimeRa
   const std::vector<bool> built =
       changes_.built(view.id, dependencies_.uids.uid_bytes(NameKind::kMetric, name.uid), units);
   const TimestampMs kept = kept_from(metric);
-  const TimestampMs view_kept = view_kept_from(view.rule);
+  const TimestampMs view_kept = ago(view.rule.keep_ms);
   std::size_t stored = 0;
   for (std::size_t i = 0; i < built.size(); ++i) {
     const TimestampMs begin = (units.begin + static_cast<std::int64_t>(i)) * unit_ms;
@@ -270,7 +141,7 @@ std::unique_ptr<BlockSource> ViewStore::source(const View& view, std::string_vie
                       .rule = view.rule,
                       .view = view.id,
                       .kept_from = kept_from(metric),
-                      .view_kept_from = view_kept_from(view.rule),
+                      .view_kept_from = ago(view.rule.keep_ms),
                       .bytes_max = limits_.bytes_max});
 }
 

@@ -4,10 +4,9 @@
 // computed by build_some(), some time after their points came, and again when points changed.
 // docs/decisions/0076 has the reasons, docs/formats/views.md the bytes.
 //
-//   Writers   write points through a sink of guard(), and delete them between begin_delete() and
-//             the end of the returned object. Otherwise totals may become wrong.
+//   Writers   change points through points() only. Otherwise totals become wrong.
 //   Threads   call from any thread; build_some() and set_rules() from one at a time.
-//   Lifetime  it outlives its sinks, sources and running calls.
+//   Lifetime  it outlives its sources and running calls.
 //
 // Over 140 lines because writers, readers and the builder of a view must fit together.
 #pragma once
@@ -24,7 +23,6 @@
 
 #include "common/clock.h"
 #include "common/threads/task.h"
-#include "storage/api/point_sink.h"
 #include "storage/api/point_store.h"
 #include "storage/api/series_iterator.h"
 #include "storage/api/wide_column.h"
@@ -33,6 +31,7 @@
 #include "storage/views/view_rules.h"
 #include "storage/views/view_table.h"
 #include "storage/views/view_totals.h"
+#include "storage/views/watched_points.h"
 
 namespace prometheus {
 class Counter;
@@ -52,7 +51,7 @@ struct View {
   ViewRule rule;
 };
 
-// What a view has, for display.
+// How much of a view is computed, for display.
 struct ViewStatus {
   ViewRule rule;
   std::uint64_t metrics = 0;
@@ -85,13 +84,8 @@ class ViewStore {
   // Replaces the rules. A view whose name and definition stay keeps its totals.
   Task<void> set_rules(std::vector<ViewRule> rules);
 
-  // Passes points to `inner`, which must outlive it. A late point is kInvalidArgument if a view
-  // keeps the totals of its time, whose other points have expired.
-  [[nodiscard]] std::unique_ptr<PointSink> guard(PointSink& inner);
-
-  // Call it before points of the selection are deleted, and keep the object until they are.
-  Task<ViewChanges::Entered> begin_delete(std::shared_ptr<const Selection> selection,
-                                          TimeRange range);
+  // The points, for all who change them; see watched_points.h.
+  [[nodiscard]] PointStore& points() { return points_; }
 
   // The views of a metric. Views do not change while the result lives.
   [[nodiscard]] std::vector<std::shared_ptr<const View>> views_of(std::string_view metric) const;
@@ -114,7 +108,6 @@ class ViewStore {
   [[nodiscard]] std::unique_ptr<SeriesIterator> groups() { return table_.all_groups(); }
 
  private:
-  class Sink;
   using Views = std::vector<std::shared_ptr<const View>>;
   struct MetricWork {
     Bytes uid;
@@ -127,7 +120,6 @@ class ViewStore {
     Bytes uid;
     Day day = 0;
     std::vector<std::pair<std::shared_ptr<const View>, UnitRange>> parts;
-    std::uint64_t waiting = 0;  // units
 
     [[nodiscard]] std::int64_t units() const;
     void keep(std::int64_t units_max);  // drops the others
@@ -136,8 +128,10 @@ class ViewStore {
   ViewStore(Dependencies dependencies, std::shared_ptr<Table> table, ViewLimits limits,
             bool read_only);
 
-  [[nodiscard]] TimestampMs view_kept_from(const ViewRule& rule) const;
+  // So long ago; the beginning of time if it is 0, which means forever.
+  [[nodiscard]] TimestampMs ago(std::int64_t time_ms) const;
   [[nodiscard]] Views views() const;
+  Task<void> clear_removed();
   Task<void> find_metrics();
   Task<void> find_oldest(const View& view, const std::string& metric, const Bytes& uid);
   Task<std::shared_ptr<const Selection>> select(std::string metric, Bytes uid, TimestampMs since);
@@ -157,6 +151,7 @@ class ViewStore {
   const bool read_only_;
   ViewTable table_;
   ViewChanges changes_;
+  WatchedPoints points_;
 
   mutable std::mutex mutex_;
   Views views_;  // guarded by mutex_
@@ -173,8 +168,8 @@ class ViewStore {
   TimestampMs found_ms_ = 0;
   std::map<std::pair<ViewId, Bytes>, TimestampMs> dropped_ms_;
 
-  prometheus::Counter& units_;
-  prometheus::Counter& points_;
+  prometheus::Counter& units_computed_;
+  prometheus::Counter& points_read_;
 };
 
 }  // namespace halite::storage

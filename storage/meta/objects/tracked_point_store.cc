@@ -7,7 +7,7 @@ namespace halite::storage {
 
 Task<Accepted> TrackedPointStore::append(PointBatch batch) {
   std::vector<SeriesId> series = batch.series;
-  CO_TRY(Accepted accepted, co_await inner_.append(std::move(batch)));
+  CO_TRY(Accepted accepted, co_await inner().append(std::move(batch)));
   // Refusals come in any order; refused points do not count.
   std::vector<std::size_t> refused;
   for (const Refusal& refusal : accepted.refused) refused.push_back(refusal.index);

@@ -1,12 +1,8 @@
-// Random work on views of an engine's points: points that are late, overwritten or deleted; units
-// that are computed now and then; a clock that passes the retention; power cuts at any change of
-// the disk. Whatever happens, a view answers what the points answer; and what it had when points
-// expired, it keeps.
-//
-// HALITE_SEED runs one seed, HALITE_MODEL_STEPS so many steps (150), HALITE_MODEL_SEEDS so many
-// seeds that nobody chose.
+// Compares views with the points of an engine under random work: late, overwritten and deleted
+// points, units computed at random times, a clock that passes the retention, and power cuts at any
+// change of the disk. A view always answers what the points answer. It keeps the totals that it had
+// when the points expired.
 #include <cmath>
-#include <cstdlib>
 #include <map>
 #include <random>
 #include <string>
@@ -17,6 +13,7 @@
 
 #include "storage/catalog/names/uid_table.h"
 #include "storage/views/view_store.h"
+#include "tests/support/model_seeds.h"
 #include "tests/support/run_task.h"
 #include "tests/unit/storage/tsdb/engine_world.h"
 
@@ -93,7 +90,7 @@ class ViewModelTest : public testing::TestWithParam<std::uint32_t> {
       names.push_back({.metric = below(5) == 0 ? "more" : "m", .tags = std::move(tags)});
     }
     const auto hold = world_.points->pin_series();
-    const auto ids = run_task(sink_->intern(std::move(names), {}));
+    const auto ids = run_task(views_->points().intern(std::move(names), {}));
     if (!ids) return false;
     PointBatch batch;
     for (std::uint32_t i = 0, count = 1 + below(30); i < count; ++i) {
@@ -105,7 +102,7 @@ class ViewModelTest : public testing::TestWithParam<std::uint32_t> {
                                        : integer_bits(integer);
       batch.add(*id, random_time(), value, is_float ? kFloat : 0);
     }
-    const auto accepted = run_task(sink_->append(std::move(batch)));
+    const auto accepted = run_task(views_->points().append(std::move(batch)));
     if (!accepted) return false;
     for (const Refusal& refusal : accepted->refused) {
       EXPECT_NE(refusal.error.message.find("a view keeps"), std::string::npos)
@@ -125,8 +122,7 @@ class ViewModelTest : public testing::TestWithParam<std::uint32_t> {
     if (!selection) return selection.error().code == Errc::kNotFound;
     const TimestampMs begin = random_time();
     const TimeRange range = {.begin = begin, .end = begin + 1 + below(3 * kHourMs)};
-    const auto entered = run_task(views_->begin_delete(*selection, range));
-    return entered && run_task(world_.points->delete_range(*selection, range)).has_value();
+    return run_task(views_->points().delete_range(*selection, range)).has_value();
   }
 
   bool build() {
@@ -291,7 +287,7 @@ class ViewModelTest : public testing::TestWithParam<std::uint32_t> {
                         parse_view_rules(kRules).value(), {.settle_ms = 1000}, false));
     ASSERT_TRUE(views) << views.error().message;
     views_ = *std::move(views);
-    sink_ = views_->guard(*world_.points);
+
     GcRules rules;
     rules.keeps = [](std::vector<Bytes>) {
       return std::make_unique<ChainedSeriesIterator>(
@@ -302,7 +298,6 @@ class ViewModelTest : public testing::TestWithParam<std::uint32_t> {
   }
 
   void close(bool crash) {
-    sink_.reset();
     if (crash) {
       world_.crash();
     } else {
@@ -344,33 +339,17 @@ class ViewModelTest : public testing::TestWithParam<std::uint32_t> {
   std::mt19937 random_;
   test::EngineWorld world_;
   std::unique_ptr<ViewStore> views_;
-  std::unique_ptr<PointSink> sink_;
   std::map<std::string, Totals> kept_;  // by view
   bool power_ = true;
   int built_ = 0;
   int steps_ = 0;
 };
 
-int number_from(const char* variable, int otherwise) {
-  const char* const text = std::getenv(variable);
-  return text == nullptr ? otherwise : std::atoi(text);
-}
-
 TEST_P(ViewModelTest, AnswersWhatThePointsAnswer) {
-  ASSERT_NO_FATAL_FAILURE(run(number_from("HALITE_MODEL_STEPS", kStepsDefault)));
+  ASSERT_NO_FATAL_FAILURE(run(test::model_steps(kStepsDefault)));
 }
 
-std::vector<std::uint32_t> seeds() {
-  if (const char* seed = std::getenv("HALITE_SEED")) {
-    return {static_cast<std::uint32_t>(std::strtoul(seed, nullptr, 10))};
-  }
-  std::vector<std::uint32_t> seeds = {1, 2, 3};
-  std::random_device device;
-  for (int i = number_from("HALITE_MODEL_SEEDS", 0); i > 0; --i) seeds.push_back(device());
-  return seeds;
-}
-
-INSTANTIATE_TEST_SUITE_P(Seeds, ViewModelTest, testing::ValuesIn(seeds()));
+INSTANTIATE_TEST_SUITE_P(Seeds, ViewModelTest, testing::ValuesIn(test::model_seeds()));
 
 }  // namespace
 }  // namespace halite::storage

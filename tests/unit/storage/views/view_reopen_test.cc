@@ -22,13 +22,9 @@ constexpr TimestampMs kDayBegin = 1'700'006'400'000;
 
 class ViewReopenTest : public testing::Test {
  protected:
-  ~ViewReopenTest() override {
-    sink_.reset();
-    views_.reset();
-  }
+  ~ViewReopenTest() override { views_.reset(); }
 
   void open(std::string_view rules, ViewLimits limits = {}) {
-    sink_.reset();
     views_.reset();
     if (!world_.points) ASSERT_TRUE(world_.open());
     auto views = run_task(ViewStore::open({.store = *world_.rows,
@@ -42,7 +38,6 @@ class ViewReopenTest : public testing::Test {
                                           parse_view_rules(rules).value(), limits, false));
     ASSERT_TRUE(views) << views.error().message;
     views_ = *std::move(views);
-    sink_ = views_->guard(*world_.points);
   }
 
   void append(const std::vector<std::string>& hosts, TimestampMs time) {
@@ -50,11 +45,11 @@ class ViewReopenTest : public testing::Test {
     for (const std::string& host : hosts) {
       names.push_back({.metric = "m", .tags = {{"host", host}}});
     }
-    const auto ids = run_task(sink_->intern(std::move(names), {}));
+    const auto ids = run_task(views_->points().intern(std::move(names), {}));
     ASSERT_TRUE(ids);
     PointBatch batch;
     for (const Result<SeriesId>& id : *ids) batch.add(id.value(), time, integer_bits(1), 0);
-    ASSERT_TRUE(run_task(sink_->append(std::move(batch))));
+    ASSERT_TRUE(run_task(views_->points().append(std::move(batch))));
   }
 
   // The points that the view counts.
@@ -80,7 +75,6 @@ class ViewReopenTest : public testing::Test {
   std::list<prometheus::Registry> registries_;
   test::EngineWorld world_{1, kDayBegin + 600'000};
   std::unique_ptr<ViewStore> views_;
-  std::unique_ptr<PointSink> sink_;
 };
 
 constexpr std::string_view kSums =
