@@ -5,10 +5,11 @@
 #include <optional>
 #include <utility>
 
-#include <boost/json.hpp>
+#include <boost/json/value.hpp>
 #include <fmt/format.h>
 
 #include "common/config/config_value.h"
+#include "common/json/rule_fields.h"
 #include "common/units.h"
 
 namespace halite::storage {
@@ -60,39 +61,13 @@ Result<CounterBucket> parse_bucket(std::string_view text, std::string_view keep)
   return bucket;
 }
 
-Result<std::vector<std::string>> texts_of(const json::object& rule, std::string_view key) {
-  const json::value* const found = rule.if_contains(key);
-  if (found == nullptr || !found->is_array()) {
-    return fail(Errc::kInvalidArgument, fmt::format("{} must be a list of texts", key));
-  }
-  std::vector<std::string> texts;
-  for (const json::value& value : found->get_array()) {
-    if (!value.is_string()) {
-      return fail(Errc::kInvalidArgument, fmt::format("{} must be a list of texts", key));
-    }
-    texts.emplace_back(value.get_string());
-  }
-  return texts;
-}
-
 Result<CounterRule> parse_rule(const json::value& value) {
-  if (!value.is_object()) return fail(Errc::kInvalidArgument, "must be a table");
-  const json::object& object = value.get_object();
-  for (const auto& [key, unused] : object) {
-    if (key == "metrics" || key == "buckets" || key == "keep") continue;
-    return fail(Errc::kInvalidArgument,
-                fmt::format("unknown key \"{}\"; the keys are metrics, buckets and keep",
-                            std::string_view(key)));
-  }
+  constexpr std::string_view kKeys[] = {"metrics", "buckets", "keep"};
+  TRY(const json::object* const object, rule_object(value, kKeys));
   CounterRule rule;
-  const json::value* const metrics = object.if_contains("metrics");
-  if (metrics != nullptr && metrics->is_string()) rule.metrics = metrics->get_string();
-  const std::size_t star = rule.metrics.find('*');
-  if (rule.metrics.empty() || (star != std::string::npos && star + 1 != rule.metrics.size())) {
-    return fail(Errc::kInvalidArgument, "metrics must be a name, or a prefix that ends in *");
-  }
-  TRY(const std::vector<std::string> buckets, texts_of(object, "buckets"));
-  TRY(const std::vector<std::string> keep, texts_of(object, "keep"));
+  TRY(rule.metrics, rule_metrics(*object));
+  TRY(const std::vector<std::string> buckets, rule_texts(*object, "buckets"));
+  TRY(const std::vector<std::string> keep, rule_texts(*object, "keep"));
   if (buckets.empty() || buckets.size() > kBucketsMax || buckets.size() != keep.size()) {
     return fail(Errc::kInvalidArgument,
                 fmt::format("needs 1 to {} buckets and one keep for each; has {} and {}",
@@ -121,14 +96,8 @@ CounterRules::CounterRules(std::int64_t keep_ms) {
 
 Result<CounterRules> CounterRules::parse(std::string_view text, std::int64_t keep_ms) {
   CounterRules parsed(keep_ms);
-  if (text.empty()) return parsed;
-  boost::system::error_code error;
-  const json::value value = json::parse(text, error);
-  if (error || !value.is_array()) {
-    return fail(Errc::kInvalidArgument,
-                "counters must be [[counters]] tables, or a JSON list of such tables");
-  }
-  for (const json::value& element : value.get_array()) {
+  TRY(const json::array elements, parse_rules("counters", text));
+  for (const json::value& element : elements) {
     const std::size_t number = parsed.rules_.size() + 1;
     Result<CounterRule> rule = parse_rule(element);
     if (!rule) return bad_rule(number, rule.error().message);
@@ -147,7 +116,7 @@ const CounterRule* CounterRules::find(std::string_view metric) const {
   for (const CounterRule& rule : rules_) {
     const std::string_view name = rule.metrics;
     if (name == metric) return &rule;
-    if (!name.ends_with('*') || !metric.starts_with(name.substr(0, name.size() - 1))) continue;
+    if (!covers_metric(name, metric)) continue;
     if (best == nullptr || best->metrics.size() < name.size()) best = &rule;
   }
   return best;

@@ -1,12 +1,8 @@
-// Random increments against plain maps: several together, some with keys and some of those
-// repeated, new metrics, a clock that runs past what is kept, kills and power cuts between
-// increments and at any change of the disk. What was acknowledged is in each sum once; of what was
-// not, each sum has an addition whole or not at all.
-//
-// HALITE_SEED runs one seed, HALITE_MODEL_STEPS so many steps (300), HALITE_MODEL_SEEDS so many
-// seeds that nobody chose.
+// Compares counters with plain maps under random work: increments, with and without keys, repeated
+// requests, new metrics, a clock that passes the retention, kills, and power cuts at any change of
+// the disk. Each sum contains an acknowledged increment exactly once. It contains one that was not
+// acknowledged once or not at all.
 #include <algorithm>
-#include <cstdlib>
 #include <map>
 #include <optional>
 #include <random>
@@ -19,6 +15,7 @@
 #include <gtest/gtest.h>
 
 #include "common/units.h"
+#include "tests/support/model_seeds.h"
 #include "tests/support/run_task.h"
 #include "tests/unit/storage/cells/counter_world.h"
 
@@ -137,7 +134,7 @@ class CounterModelTest : public testing::TestWithParam<std::uint32_t>,
     return refused.has_value();
   }
 
-  // As telnet does: several batches that nobody waits for, then all of them.
+  // Like telnet, appends several batches without waiting, then waits for all.
   bool send_together(const std::vector<std::vector<Increment>>& batches) {
     std::vector<Completion> all;
     for (const std::vector<Increment>& increments : batches) {
@@ -301,26 +298,11 @@ class CounterModelTest : public testing::TestWithParam<std::uint32_t>,
   std::set<std::string> recent_;
 };
 
-int number_from(const char* variable, int otherwise) {
-  const char* const text = std::getenv(variable);
-  return text == nullptr ? otherwise : std::atoi(text);
-}
-
 TEST_P(CounterModelTest, HasTheSumsOfAMap) {
-  ASSERT_NO_FATAL_FAILURE(run(number_from("HALITE_MODEL_STEPS", kStepsDefault)));
+  ASSERT_NO_FATAL_FAILURE(run(test::model_steps(kStepsDefault)));
 }
 
-std::vector<std::uint32_t> seeds() {
-  if (const char* seed = std::getenv("HALITE_SEED")) {
-    return {static_cast<std::uint32_t>(std::strtoul(seed, nullptr, 10))};
-  }
-  std::vector<std::uint32_t> seeds = {1, 2, 3};
-  std::random_device device;
-  for (int i = number_from("HALITE_MODEL_SEEDS", 0); i > 0; --i) seeds.push_back(device());
-  return seeds;
-}
-
-INSTANTIATE_TEST_SUITE_P(Seeds, CounterModelTest, testing::ValuesIn(seeds()));
+INSTANTIATE_TEST_SUITE_P(Seeds, CounterModelTest, testing::ValuesIn(test::model_seeds()));
 
 }  // namespace
 }  // namespace halite::storage

@@ -3,11 +3,7 @@
 // of the disk, also while it recovers; syncs that fail, a disk that is full. Everything
 // acknowledged is there, nothing is there that was never sent or that expired. Series leave memory
 // and come back.
-//
-// HALITE_SEED runs one seed, HALITE_MODEL_STEPS so many steps (300), HALITE_MODEL_SEEDS so many
-// seeds that nobody chose.
 #include <algorithm>
-#include <cstdlib>
 #include <map>
 #include <optional>
 #include <random>
@@ -17,6 +13,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/model_seeds.h"
 #include "tests/support/run_task.h"
 #include "tests/unit/storage/tsdb/engine_world.h"
 #include "tests/unit/storage/tsdb/instants.h"
@@ -302,26 +299,11 @@ class ModelTest : public testing::TestWithParam<std::uint32_t> {
   int steps_ = 0;
 };
 
-int number_from(const char* variable, int otherwise) {
-  const char* const text = std::getenv(variable);
-  return text == nullptr ? otherwise : std::atoi(text);
-}
-
 TEST_P(ModelTest, HasWhatAPlainMapHas) {
-  ASSERT_NO_FATAL_FAILURE(run(number_from("HALITE_MODEL_STEPS", kStepsDefault)));
+  ASSERT_NO_FATAL_FAILURE(run(test::model_steps(kStepsDefault)));
 }
 
-std::vector<std::uint32_t> seeds() {
-  if (const char* seed = std::getenv("HALITE_SEED")) {
-    return {static_cast<std::uint32_t>(std::strtoul(seed, nullptr, 10))};
-  }
-  std::vector<std::uint32_t> seeds = {1, 2, 3};
-  std::random_device device;
-  for (int i = number_from("HALITE_MODEL_SEEDS", 0); i > 0; --i) seeds.push_back(device());
-  return seeds;
-}
-
-INSTANTIATE_TEST_SUITE_P(Seeds, ModelTest, testing::ValuesIn(seeds()));
+INSTANTIATE_TEST_SUITE_P(Seeds, ModelTest, testing::ValuesIn(test::model_seeds()));
 
 }  // namespace
 }  // namespace halite::storage
