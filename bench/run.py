@@ -90,7 +90,7 @@ def main():
         counters_bench.run(build, options.quick)
     if options.only == "views":  # by name alone: it stores 170 million points
         views_bench.run(build, options.quick)
-    if options.only == "churn":  # by name alone: it stores 170 million points
+    if options.only == "churn":  # by name alone: it takes half an hour
         churn_bench.run(build, options.quick, options.victoria_metrics)
     if options.only == "history":  # by name alone: it takes ten minutes
         history_bench.run(build, options.quick, options.victoria_metrics)
