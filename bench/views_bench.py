@@ -1,5 +1,5 @@
-"""Views: what a question over 30 days costs the server from a view and from points, how many points a
-CPU-second the builder reads, and what views cost points on their way in.
+"""Views: CPU of a query over 30 days from a view and from points, points that the builder reads a
+CPU-second, and CPU of intake with views.
 
 Most of the 30 days is flushed and sealed; the last hours came later and are in memory, as on a server
 that runs. The answers from the view and from points must be equal before a figure counts. Settings
@@ -86,7 +86,7 @@ def load(server, metric, series, begin_s, steps, step_s):
 
 
 def cost(server, path, cpu_s_min):
-    """CPU milliseconds for one question, asked for so much CPU time, at least three times."""
+    """CPU milliseconds of one query. Repeats it for so much CPU time, at least three times."""
     before, count = server.cpu_seconds(), 0
     while count < 3 or (server.cpu_seconds() - before < cpu_s_min and count < 2000):
         server.get(path)

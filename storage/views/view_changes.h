@@ -1,7 +1,6 @@
-// Which units of views are built, and how a change of points takes that away.
+// The bits of units: whether their stored totals are those of their points.
 //
-// A unit is built if its stored totals are those of its points. A change of points therefore clears
-// the bits of its units first, durably, and a crash cannot forget it:
+// A change of points first clears the bits of its units, durably, so that a crash cannot lose it:
 //
 //   writer   enter(), spoil() the times to change, change the points, leave
 //   builder  begin() units, wait_for_writers(), read the points, write the totals, finish()

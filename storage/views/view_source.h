@@ -1,4 +1,4 @@
-// Answers questions from a view: stored totals where its units are built, points elsewhere.
+// Reads a view for queries: stored totals where its units are built, points elsewhere.
 #pragma once
 
 #include <memory>

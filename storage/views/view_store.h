@@ -1,7 +1,7 @@
-// Views: totals of points by bucket of time, kept beside the points and always equal to them.
+// Views: totals of points by bucket of time, which always equal the points.
 //
-// A question reads stored totals where they are known to be right, and points elsewhere. Totals are
-// computed by build_some(), some time after their points came, and again when points changed.
+// A query reads stored totals where they are up to date, and points elsewhere. build_some()
+// computes totals some time after their points came, and again after points changed.
 // docs/decisions/0076 has the reasons, docs/formats/views.md the bytes.
 //
 //   Writers   change points through points() only. Otherwise totals become wrong.

@@ -159,7 +159,7 @@ class Views(support.HaliteTest):
         return answers, summary["statsSummary"]["queryIdx_00"].get("view")
 
     def check(self, what, named="by-dc", model=True):
-        """Compares every question from the view, from points and with what was sent."""
+        """Compares each query from the view with the same query from points, and with what was sent."""
         seen = []
         for aggregator, downsampler, function in FROM_VIEW:
             for filters in (ALL, EACH_DC, DC_A):
