@@ -22,6 +22,7 @@
 #include "app/tools/check_tool.h"
 #include "app/tools/hbase_tool.h"
 #include "app/tools/tool_exit.h"
+#include "app/tools/views_tool.h"
 #include "app/version.h"
 
 namespace {
@@ -80,15 +81,18 @@ void declare_serve(CLI::App& serve, ServeFlags& flags) {
       ->check(CLI::IsMember({"text", "markdown"}));
 }
 
+std::string settings_file(const ServeFlags& flags) {
+  const char* const named = std::getenv("HALITE_CONFIG");  // NOLINT(concurrency-mt-unsafe)
+  return flags.config_file.empty() && named != nullptr ? named : flags.config_file;
+}
+
 // Reads the files, the environment and the flags, in ascending precedence.
 Result<void> read_settings(const CLI::App& serve, const ServeFlags& flags, Config& config,
                            Options& options) {
   if (!flags.opentsdb_conf.empty()) {
     TRY(options.opentsdb, halite::app::apply_opentsdb_conf(flags.opentsdb_conf, config));
   }
-  std::string file = flags.config_file;
-  const char* const named = std::getenv("HALITE_CONFIG");  // NOLINT(concurrency-mt-unsafe)
-  if (file.empty() && named != nullptr) file = named;
+  const std::string file = settings_file(flags);
   if (!file.empty()) TRY_VOID(config.apply_file(file));
   TRY_VOID(config.apply_environment(environ));
   for (const std::string& assignment : flags.set) {
@@ -228,6 +232,8 @@ void declare_restore(CLI::App& restore, halite::app::RestoreFlags& restoring) {
 }
 
 int run_serve(const CLI::App& serve, const ServeFlags& flags) {
+  halite::app::SettingsFile file{.path = settings_file(flags), .stamp = {}, .read = {}};
+  file.stamp = halite::FileStamp::of(file.path);
   Options options;
   Config config;
   declare_settings(config, options);
@@ -242,7 +248,15 @@ int run_serve(const CLI::App& serve, const ServeFlags& flags) {
     fmt::print("{}", markdown ? halite::app::settings_markdown(config) : config.print());
     return EXIT_SUCCESS;
   }
-  const Result<void> served = halite::app::serve(options, config);
+  file.read = [&serve, &flags]() -> Result<Options> {
+    Options fresh;
+    Config declared;
+    declare_settings(declared, fresh);
+    TRY_VOID(read_settings(serve, flags, declared, fresh));
+    TRY_VOID(halite::app::resolve_options(fresh));
+    return fresh;
+  };
+  const Result<void> served = halite::app::serve(options, config, std::move(file));
   if (!served) {
     fmt::print(stderr, "halite: {}\n", served.error().message);
     return served.error().code == Errc::kInvalidArgument ? kUsage : EXIT_FAILURE;
@@ -286,6 +300,24 @@ void declare_account(CLI::App& app, halite::app::NewAccount& account) {
   app.add_option("name", account.name, "Name, as shown in the log")->required();
   app.add_option("--roles", account.roles, "Roles: a comma-separated list of read, write and admin")
       ->required();
+}
+
+void declare_views(CLI::App& views, halite::app::ViewsFlags& flags) {
+  views.add_option("--url", flags.url, "URL of the server (default: http://127.0.0.1:4242)");
+  views.add_option("--token-file", flags.files.token,
+                   "File with a token that has the role read, or admin for rebuild");
+  declare_ca_file(views, flags.files);
+}
+
+int run_views(Result<std::string> (*tool)(const halite::app::ViewsFlags&),
+              const halite::app::ViewsFlags& flags) {
+  const Result<std::string> done = tool(flags);
+  if (!done) {
+    print_err(done.error().message);
+    return kUsage;
+  }
+  fmt::print("{}", *done);
+  return EXIT_SUCCESS;
 }
 
 int run_metrics() {
@@ -360,6 +392,15 @@ int run(int argc, char** argv) {
   CLI::App* const token = auth->add_subcommand(
       "token", "Create a token entry; the line with # is the token to give to the agent");
   declare_account(*token, account);
+  CLI::App* const views = app.add_subcommand("views", "Show and rebuild the views of a server");
+  views->require_subcommand(1);
+  halite::app::ViewsFlags viewing;
+  CLI::App* const list = views->add_subcommand("list", "Show how much of each view is computed");
+  declare_views(*list, viewing);
+  CLI::App* const rebuild =
+      views->add_subcommand("rebuild", "Compute a view anew; queries read points meanwhile");
+  declare_views(*rebuild, viewing);
+  rebuild->add_option("view", viewing.view, "Name of the view")->required();
   CLI::App* const hbase = app.add_subcommand("hbase", "Manage Halite's tables in HBase");
   hbase->require_subcommand(1);
   CLI::App* const create = hbase->add_subcommand(
@@ -391,10 +432,13 @@ int run(int argc, char** argv) {
     }
     if (compare->parsed()) return run_compare(comparing);
     if (metrics->parsed()) return run_metrics();
+    if (list->parsed()) return run_views(halite::app::list_views, viewing);
+    if (rebuild->parsed()) return run_views(halite::app::rebuild_view, viewing);
     return user->parsed() ? run_auth(halite::app::new_user, account)
                           : run_auth(halite::app::new_token, account);
   };
-  for (const CLI::App* tool : {check, repair, backup, restore, compare, metrics, user, token}) {
+  for (const CLI::App* tool :
+       {check, repair, backup, restore, compare, metrics, list, rebuild, user, token}) {
     if (tool->parsed()) return halite::app::exit_status(run_tool, print_err);
   }
   if (create->parsed()) {

@@ -63,11 +63,19 @@ class FileReloader {
   // Reads the files once, then again whenever a check finds them changed.
   [[nodiscard]] Result<void> start(Source source, std::chrono::milliseconds period) {
     source_ = std::move(source);
-    seen_ = stamps();
+    std::vector<FileStamp> found = stamps();
     TRY(std::shared_ptr<T> first, source_.read());
+    start_from(std::move(first), std::move(found), std::move(source_), period);
+    return {};
+  }
+
+  // Begins with a value that was read when the files had these stamps.
+  void start_from(std::shared_ptr<T> first, std::vector<FileStamp> stamps, Source source,
+                  std::chrono::milliseconds period) {
+    source_ = std::move(source);
+    seen_ = std::move(stamps);
     publish(std::move(first));
     thread_ = std::jthread([this, period](const std::stop_token& stop) { run(stop, period); });
-    return {};
   }
 
   // Null before start().

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
+#include <utility>
 
 #include <fmt/ranges.h>
 #include <malloc.h>
@@ -57,7 +58,7 @@ void tell_service_manager(std::string_view state) {
 
 }  // namespace
 
-Result<void> serve(const Options& options, const Config& config) {
+Result<void> serve(const Options& options, const Config& config, SettingsFile file) {
   // Blocked here and in every thread created later: only this thread receives them.
   const sigset_t signals = ending_signals();
   ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
@@ -87,6 +88,7 @@ Result<void> serve(const Options& options, const Config& config) {
   });
   if (!started && started.error().code != Errc::kCancelled) return started;
   if (started) {
+    if (!file.path.empty()) server.follow(std::move(file));
     tell_service_manager("READY=1\nSTATUS=ready");
     ::sigwait(&signals, &signal);
   }

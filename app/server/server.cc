@@ -18,6 +18,7 @@
 #include "app/server/logging.h"
 #include "app/server/memory_rebalancer.h"
 #include "app/server/readiness.h"
+#include "app/server/rules_reloader.h"
 #include "app/server/self_metrics.h"
 #include "app/server/shutdown_deadline.h"
 #include "app/server/wait_for.h"
@@ -176,6 +177,7 @@ struct Server::Components {
   std::unique_ptr<SelfMetrics> self_metrics;
   std::unique_ptr<MemoryRebalancer> memory;
   std::unique_ptr<web::StartupListener> startup_listener;  // until there is the web server
+  std::unique_ptr<RulesReloader> rules;                    // null: no settings file
 
   Result<void> open_store(const Pause& pause);
   Result<void> open_listener();
@@ -339,6 +341,11 @@ Result<void> Server::start(const Pause& pause) {
   return {};
 }
 
+void Server::follow(SettingsFile file) {
+  components_->rules =
+      std::make_unique<RulesReloader>(components_->options, std::move(file), *components_->stores);
+}
+
 Result<void> Server::stop() {
   Components& parts = *components_;
   ShutdownDeadline deadline;
@@ -346,6 +353,7 @@ Result<void> Server::stop() {
   deadline.allow(std::chrono::milliseconds(limits.stop_timeout_ms + limits.abandon_timeout_ms),
                  [&parts] { return what_waits(parts.web.get()); });
   parts.startup_listener.reset();
+  parts.rules.reset();
   if (parts.cardinality_counter) parts.cardinality_counter->stop();
   if (parts.web) parts.web->stop();
   if (parts.self_metrics) parts.self_metrics->stop();

@@ -29,6 +29,9 @@ class Server {
   // false; it is also called on other threads.
   Result<void> start(const Pause& pause);
 
+  // Applies changes of the file's rules for counters and views from now on; after start().
+  void follow(SettingsFile file);
+
   // Refuses connections, finishes running requests, makes everything durable and closes files.
   // Continues after errors and returns the first one. Ends the process if that takes longer than
   // web.stop_timeout_ms plus web.abandon_timeout_ms, and then storage.close_timeout_ms.

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -11,6 +12,8 @@
 #include "app/store_kind.h"
 #include "common/clock.h"
 #include "common/config/config.h"
+#include "common/file_reloader.h"
+#include "common/result.h"
 #include "ingest/rollup_writer.h"
 #include "ingest/writer.h"
 #include "query/limits.h"
@@ -128,6 +131,14 @@ struct Options {
   bool skip_unknown_values = false;         // query.skip_unknown_values
   OpentsdbConf opentsdb;                    // from --opentsdb-conf
   Environment environment;
+};
+
+// Where the settings came from, to read them again.
+struct SettingsFile {
+  std::string path;  // empty: no file
+  FileStamp stamp;   // of the file when it was read
+  // With the same flags and environment as at the start.
+  std::function<Result<Options>()> read;
 };
 
 // Declares every setting with its unit and description. The options outlive the config.

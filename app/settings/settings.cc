@@ -402,6 +402,7 @@ void declare_settings(Config& config, Options& options) {
   config.set_change(SettingChange::kFileReread,
                     {"auth.file", "tls.certificate", "tls.key", "query.fetch_overrides"});
   config.set_change(SettingChange::kRuntime, {"log.level"});
+  config.set_change(SettingChange::kReread, {"counters", "views"});
 }
 
 }  // namespace halite::app

@@ -70,6 +70,7 @@ milliseconds, or text with a unit: `"90s"`, `"7d"`. A *number* has no unit; the 
 - *fixed*: never. The value is fixed when the data directory or the tables are created.
 - *file*: a new path takes effect at the next start; changes to the file take effect without a restart.
 - *runtime*: at the next start; an endpoint changes the value until then. For `log.level`, this is `/logs?level=DEBUG`.
+- *reread*: when the settings file changes, within a second.
 )";
 
 std::string_view prefix_of(std::string_view name) {
@@ -116,6 +117,8 @@ std::string_view change_text(SettingChange change) {
       return "file";
     case SettingChange::kRuntime:
       return "runtime";
+    case SettingChange::kReread:
+      return "reread";
   }
   return "restart";
 }

@@ -95,6 +95,17 @@ Result<bool> OpenedStores::keep_names(const std::string& settings_table) {
   return true;
 }
 
+Result<void> OpenedStores::set_counter_rules(const Options& options) {
+  TRY(storage::CounterRules rules,
+      storage::CounterRules::parse(options.counters, options.layout.ttl_ms));
+  return wait_for(executor_, sides_.counters->set_rules(std::move(rules)));
+}
+
+Result<void> OpenedStores::set_view_rules(const Options& options) {
+  TRY(std::vector<storage::ViewRule> rules, storage::parse_view_rules(options.views));
+  return wait_for(executor_, views_->set_rules(std::move(rules)));
+}
+
 void OpenedStores::begin_scrub(const OpenContext& context) {
   storage::EngineOptions engine;
   engine.settings_table = context.cells.settings_table;

@@ -26,6 +26,8 @@ class OpenedStores final : public Stores {
   storage::Metadata& metadata() override { return *metadata_; }
   storage::CounterStore& counters() override { return *sides_.counters; }
   storage::ViewStore* views() override { return views_.get(); }
+  [[nodiscard]] Result<void> set_counter_rules(const Options& options) override;
+  [[nodiscard]] Result<void> set_view_rules(const Options& options) override;
   storage::RollupTables* rollups() override { return sides_.rollups.get(); }
   storage::HistogramCells* histograms() override { return sides_.histograms.get(); }
   [[nodiscard]] Result<void> health() const override;

@@ -37,6 +37,10 @@ class Stores {
   [[nodiscard]] virtual storage::CounterStore& counters() = 0;
   // nullptr if other processes may write points.
   [[nodiscard]] virtual storage::ViewStore* views() = 0;
+  // Replaces the rules by those of the options. Block; do not call them from a thread of the
+  // executor.
+  [[nodiscard]] virtual Result<void> set_counter_rules(const Options& options) = 0;
+  [[nodiscard]] virtual Result<void> set_view_rules(const Options& options) = 0;
   // nullptr if they are off.
   [[nodiscard]] virtual storage::RollupTables* rollups() = 0;
   [[nodiscard]] virtual storage::HistogramCells* histograms() = 0;

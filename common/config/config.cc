@@ -49,6 +49,8 @@ std::string_view change_note(SettingChange change) {
       return " Fixed when the data directory is created.";
     case SettingChange::kFileReread:
       return " The file is read again when it changes.";
+    case SettingChange::kReread:
+      return " Applies when this file changes.";
   }
   return "";
 }

@@ -45,6 +45,7 @@ enum class SettingChange : std::uint8_t {
   kFixed,       // never: the value is fixed when the data directory is created
   kFileReread,  // at the next start; changes inside the named file apply without a restart
   kRuntime,     // at the next start; an endpoint can change it until then
+  kReread,      // when the settings file changes
 };
 
 enum class SettingSource : std::uint8_t { kDefault, kFile, kEnvironment, kFlag };

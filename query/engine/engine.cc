@@ -158,13 +158,13 @@ Task<std::string> QueryEngine::Impl::why_not_now(const storage::View* view,
 // Lets a view answer if one can.
 Task<void> QueryEngine::Impl::choose_view(const Question* question, ReadChoice* choice,
                                           SubPlan* plan) {
-  for (const auto& view : fitting_views(*sources.views, *question, choice->question)) {
+  for (auto& view : fitting_views(*sources.views, *question, choice->question)) {
     auto asking = why_not_now(view.get(), question, &choice->question, plan->scan);
     const Result<std::string> reason = co_await std::move(asking);
     if (!reason && reason.error().code == Errc::kNotFound) break;  // select() refuses the name
     if (!reason) co_return std::unexpected(reason.error());
     if (!reason->empty()) continue;
-    choice->source = sources.views->source(*view, choice->question.metric);
+    choice->source = sources.views->source(view, choice->question.metric);
     choice->view = view->rule.name;
     plan->from_view = true;
     break;

@@ -21,11 +21,14 @@ bool is_too_large(const Result<void>& built) {
 
 }  // namespace
 
-// Deletes what removed views left.
+// Deletes what removed views left, unless queries still read it.
 Task<void> ViewStore::clear_removed() {
   auto listing = table_.removed();
   CO_TRY(const std::vector<ViewId> removed, co_await std::move(listing));
   for (const ViewId view : removed) {
+    const auto known = removed_.find(view);
+    if (known != removed_.end() && !known->second.expired()) continue;
+    removed_.erase(view);
     auto clearing = table_.clear_removed(view);
     CO_TRY_VOID(co_await std::move(clearing));
   }
@@ -65,8 +68,11 @@ Task<void> ViewStore::find_metrics() {
   {
     const std::lock_guard lock(mutex_);
     for (auto& [name, progress] : progress_) {
-      std::erase_if(progress.waiting,
-                    [this](const auto& entry) { return !metrics_.contains(entry.first); });
+      std::erase_if(progress.metrics, [this, &progress](const auto& entry) {
+        const bool gone = !metrics_.contains(entry.first);
+        if (gone) progress.waiting -= entry.second.waiting;
+        return gone;
+      });
     }
   }
   found_ms_ = dependencies_.clock.now_ms();
@@ -182,14 +188,10 @@ std::optional<ViewStore::DayWork> ViewStore::find_work(const std::string& metric
     const UnitRange units = {.begin = (begin + unit_ms - 1) / unit_ms, .end = until / unit_ms};
     if (units.begin >= units.end) continue;
     const std::vector<bool> built = changes_.built(view->id, work.uid, units);
-    const auto waiting = static_cast<std::uint64_t>(std::ranges::count(built, false));
-    {
-      const std::lock_guard lock(mutex_);
-      progress_[view->rule.name].waiting[metric] = waiting;
-    }
-    if (waiting == 0) continue;
+    note_units(*view, metric, built, units);
     const std::int64_t of_day = kDayMs / unit_ms;
     const auto last = std::find(built.rbegin(), built.rend(), false);
+    if (last == built.rend()) continue;
     const std::int64_t last_unit = units.begin + static_cast<std::int64_t>(built.rend() - last) - 1;
     const auto day = static_cast<Day>(last_unit / of_day);
     if (found && day < found->day) continue;
@@ -207,8 +209,30 @@ std::optional<ViewStore::DayWork> ViewStore::find_work(const std::string& metric
   return found;
 }
 
+void ViewStore::note_units(const View& view, const std::string& metric,
+                           const std::vector<bool>& built, UnitRange units) {
+  const auto newest = std::find(built.rbegin(), built.rend(), true);
+  const std::int64_t end = units.begin + (built.rend() - newest);
+  const std::lock_guard lock(mutex_);
+  Progress& progress = progress_[view.rule.name];
+  MetricProgress& of_metric = progress.metrics[metric];
+  progress.waiting -= of_metric.waiting;
+  of_metric.waiting = static_cast<std::uint64_t>(std::ranges::count(built, false));
+  progress.waiting += of_metric.waiting;
+  of_metric.computed_until = newest == built.rend() ? 0 : end * view.rule.unit_ms();
+  if (progress.waiting == 0) progress.computed = 0;
+  if (progress.computed == 0) progress.began_ms = dependencies_.clock.now_ms();
+}
+
 Task<bool> ViewStore::build_some() {
   if (read_only_) co_return false;
+  auto entering = turn_->enter({1, 1});
+  CO_TRY(const Semaphore::Permit turn, co_await std::move(entering));
+  auto building = build_next();
+  co_return co_await std::move(building);
+}
+
+Task<bool> ViewStore::build_next() {
   if (dependencies_.clock.now_ms() - found_ms_ >= kFindMetricsMs) {
     auto clearing = clear_removed();
     CO_TRY_VOID(co_await std::move(clearing));
@@ -299,7 +323,12 @@ Task<void> ViewStore::build(const DayWork& work) {
   if (!built) changes_.give_up();
   const bool in_parts = is_too_large(built) && work.units() > 1;
   note(of_work, "", built || in_parts ? "" : built.error().message);
-  if (built) units_computed_.Increment(static_cast<double>(work.units()));
+  if (!built) co_return built;
+  units_computed_.Increment(static_cast<double>(work.units()));
+  const std::lock_guard lock(mutex_);
+  for (const auto& [view, range] : work.parts) {
+    progress_[view->rule.name].computed += static_cast<std::uint64_t>(range.end - range.begin);
+  }
   co_return built;
 }
 

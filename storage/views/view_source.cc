@@ -80,7 +80,7 @@ class ViewScan final : public BlockScan {
         rows_(as_rows(selection_)),
         metric_(reading.uids.uid_bytes(NameKind::kMetric, rows_->metric_uid())),
         range_(range) {
-    const std::int64_t units = kBucketsTogether * reading.rule.interval_ms / unit_ms();
+    const std::int64_t units = kBucketsTogether * reading.view->rule.interval_ms / unit_ms();
     units_together_ = static_cast<std::size_t>(std::max<std::int64_t>(1, units));
   }
 
@@ -109,7 +109,7 @@ class ViewScan final : public BlockScan {
   }
 
  private:
-  [[nodiscard]] std::int64_t unit_ms() const { return reading_.rule.unit_ms(); }
+  [[nodiscard]] std::int64_t unit_ms() const { return reading_.view->rule.unit_ms(); }
   // Keeps the buckets that lie in the range.
   Result<void> take(const Bytes& group, TimestampMs begin, std::span<const BucketTotals> buckets);
   Result<void> count_bytes(std::int64_t bytes);
@@ -151,7 +151,7 @@ Result<void> ViewScan::take(const Bytes& group, TimestampMs begin,
                         .min = bucket.min,
                         .max = bucket.max});
     }
-    begin += reading_.rule.interval_ms;
+    begin += reading_.view->rule.interval_ms;
   }
   return count_bytes(static_cast<std::int64_t>((totals.size() - before) * sizeof(SpanTotals)));
 }
@@ -160,14 +160,14 @@ Result<void> ViewScan::take(const Bytes& group, TimestampMs begin,
 Task<void> ViewScan::read() {
   const UnitRange units = {.begin = range_.begin / unit_ms(),
                            .end = (range_.end + unit_ms() - 1) / unit_ms()};
-  std::vector<bool> stored = reading_.changes.built(reading_.view, metric_, units);
+  std::vector<bool> stored = reading_.changes.built(reading_.view->id, metric_, units);
   for (std::size_t i = 0; i < stored.size(); ++i) {
     const TimestampMs begin = (units.begin + static_cast<std::int64_t>(i)) * unit_ms();
     const bool expired = begin + unit_ms() <= reading_.kept_from;
     if (begin < reading_.view_kept_from && !expired) stored[i] = false;
     if (expired) stored[i] = true;
   }
-  if (range_.end % reading_.rule.interval_ms != 0 && range_.end > reading_.kept_from) {
+  if (range_.end % reading_.view->rule.interval_ms != 0 && range_.end > reading_.kept_from) {
     stored.back() = false;
   }
   auto reading = read_stored(units, stored);
@@ -198,12 +198,12 @@ Task<void> ViewScan::read_stored(UnitRange units, const std::vector<bool>& store
   if (first == stored.end()) co_return Result<void>{};
   const auto last = std::find(stored.rbegin(), stored.rend(), true);
   const auto day_at = [&](std::ptrdiff_t at) { return day_of((units.begin + at) * unit_ms()); };
-  auto listing = reading_.table.groups(reading_.view, metric_);
+  auto listing = reading_.table.groups(reading_.view->id, metric_);
   CO_TRY(std::vector<Bytes> groups, co_await std::move(listing));
   auto naming = groups_.add(reading_.uids, *rows_, std::move(groups));
   CO_TRY_VOID(co_await std::move(naming));
   std::vector<BucketTotals> buckets(
-      static_cast<std::size_t>(unit_ms() / reading_.rule.interval_ms));
+      static_cast<std::size_t>(unit_ms() / reading_.view->rule.interval_ms));
   const auto take_day = [&](StoredDay day) -> Result<void> {
     if (!groups_.find(day.group)) return {};
     const std::int64_t first_of_day = begin_of(day.day) / unit_ms();
@@ -212,13 +212,13 @@ Task<void> ViewScan::read_stored(UnitRange units, const std::vector<bool>& store
       const bool wanted = unit >= units.begin && unit < units.end &&
                           stored[static_cast<std::size_t>(unit - units.begin)];
       if (!wanted) continue;
-      TRY_VOID(parse_view_cell(reading_.rule.functions, cell, buckets));
+      TRY_VOID(parse_view_cell(reading_.view->rule.functions, cell, buckets));
       TRY_VOID(take(day.group, unit * unit_ms(), buckets));
     }
     return {};
   };
   auto reading = reading_.table.read_days(
-      reading_.view, metric_, day_at(first - stored.begin()),
+      reading_.view->id, metric_, day_at(first - stored.begin()),
       day_at(static_cast<std::ptrdiff_t>(stored.size()) - 1 - (last - stored.rbegin())) + 1,
       rows_->context(), take_day);
   co_return co_await std::move(reading);
@@ -230,7 +230,7 @@ Task<void> ViewScan::read_points(UnitRange units) {
                        .selection = selection_,
                        .range = {.begin = std::max(whole.begin, range_.begin),
                                  .end = std::min(whole.end, range_.end)},
-                       .wanted = {{.rule = &reading_.rule, .range = whole}},
+                       .wanted = {{.rule = &reading_.view->rule, .range = whole}},
                        .widths = reading_.widths,
                        .bytes_max = reading_.bytes_max};
   auto reading = read_totals(totals);

@@ -12,14 +12,18 @@
 
 namespace halite::storage {
 
+struct View {
+  ViewId id = 0;
+  ViewRule rule;
+};
+
 struct ViewReading {
   PointStore& points;
   UidTable& uids;
   ViewTable& table;
   const ViewChanges& changes;
   UidWidths widths;
-  ViewRule rule;
-  ViewId view = 0;
+  std::shared_ptr<const View> view;
   TimestampMs kept_from = 0;       // of the points; units that end before are not read from them
   TimestampMs view_kept_from = 0;  // of the view; units that begin before are read from points
   std::size_t bytes_max = 0;       // of the totals computed from points

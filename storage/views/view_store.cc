@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "common/metrics.h"
-#include "storage/views/view_source.h"
 
 namespace halite::storage {
 
@@ -48,6 +47,8 @@ Task<std::unique_ptr<ViewStore>> ViewStore::open(Dependencies dependencies,
 
 // The points of a view that does not exist are not watched, so its totals are removed.
 Task<void> ViewStore::set_rules(std::vector<ViewRule> rules) {
+  auto entering = turn_->enter({1, 1});
+  CO_TRY(const Semaphore::Permit turn, co_await std::move(entering));
   auto listing = table_.views();
   CO_TRY(const std::vector<StoredView> stored, co_await std::move(listing));
   auto listing_removed = table_.removed();
@@ -83,7 +84,12 @@ Task<void> ViewStore::set_rules(std::vector<ViewRule> rules) {
     views.push_back(std::make_shared<const View>(id, std::move(rule)));
   }
   std::ranges::sort(views, {}, [](const auto& view) { return view->rule.name; });
+  for (auto& [name, work] : metrics_) work.views.clear();
+  found_ms_ = 0;
   const std::lock_guard lock(mutex_);
+  for (const auto& view : views_) {
+    if (std::ranges::find(views, view->id, &View::id) == views.end()) removed_[view->id] = view;
+  }
   views_ = std::move(views);
   std::erase_if(progress_, [this](const auto& entry) {
     return std::ranges::none_of(
@@ -132,16 +138,17 @@ Task<double> ViewStore::stored_part(const View& view, std::string metric, TimeRa
   co_return static_cast<double>(stored) / static_cast<double>(built.size());
 }
 
-std::unique_ptr<BlockSource> ViewStore::source(const View& view, std::string_view metric) {
+std::unique_ptr<BlockSource> ViewStore::source(std::shared_ptr<const View> view,
+                                               std::string_view metric) {
+  const TimestampMs view_kept_from = ago(view->rule.keep_ms);
   return view_source({.points = dependencies_.points,
                       .uids = dependencies_.uids,
                       .table = table_,
                       .changes = changes_,
                       .widths = dependencies_.widths,
-                      .rule = view.rule,
-                      .view = view.id,
+                      .view = std::move(view),
                       .kept_from = kept_from(metric),
-                      .view_kept_from = ago(view.rule.keep_ms),
+                      .view_kept_from = view_kept_from,
                       .bytes_max = limits_.bytes_max});
 }
 
@@ -166,21 +173,42 @@ void ViewStore::note(const Views& views, std::string_view building, std::string_
   }
 }
 
-std::vector<ViewStatus> ViewStore::status() const {
+Task<std::vector<ViewStatus>> ViewStore::status() {
   std::vector<ViewStatus> all;
   for (const auto& view : views()) {
-    ViewStatus one{.rule = view->rule, .units_built = changes_.built_count(view->id)};
-    const std::lock_guard lock(mutex_);
-    const auto progress = progress_.find(view->rule.name);
-    if (progress != progress_.end()) {
-      one.metrics = progress->second.waiting.size();
-      for (const auto& [metric, units] : progress->second.waiting) one.units_waiting += units;
-      one.building = progress->second.building;
-      one.error = progress->second.error;
+    ViewStatus& one = all.emplace_back(status_of(*view));
+    auto estimating = table_.estimate(view->id);
+    const Result<RangeEstimate> stored = co_await std::move(estimating);
+    if (!stored && stored.error().code != Errc::kUnsupported) {
+      co_return std::unexpected(stored.error());
     }
-    all.push_back(std::move(one));
+    if (stored) one.stored = *stored;
   }
-  return all;
+  co_return all;
+}
+
+ViewStatus ViewStore::status_of(const View& view) const {
+  ViewStatus status{.rule = view.rule, .units_built = changes_.built_count(view.id)};
+  const TimestampMs now = dependencies_.clock.now_ms();
+  const std::lock_guard lock(mutex_);
+  const auto found = progress_.find(view.rule.name);
+  if (found == progress_.end()) return status;
+  const Progress& progress = found->second;
+  status.metrics = progress.metrics.size();
+  status.units_waiting = progress.waiting;
+  for (const auto& [name, metric] : progress.metrics) {
+    if (metric.computed_until == 0) continue;
+    status.lag_ms = std::max(status.lag_ms.value_or(0), now - metric.computed_until);
+  }
+  if (status.units_waiting > 0 && progress.computed > 0) {
+    const double units =
+        static_cast<double>(status.units_waiting) / static_cast<double>(progress.computed);
+    status.time_left_ms =
+        static_cast<std::int64_t>(units * static_cast<double>(now - progress.began_ms));
+  }
+  status.building = progress.building;
+  status.error = progress.error;
+  return status;
 }
 
 }  // namespace halite::storage

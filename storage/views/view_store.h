@@ -5,7 +5,7 @@
 // docs/decisions/0076 has the reasons, docs/formats/views.md the bytes.
 //
 //   Writers   change points through points() only. Otherwise totals become wrong.
-//   Threads   call from any thread; build_some() and set_rules() from one at a time.
+//   Threads   call from any thread. build_some() and set_rules() wait for each other.
 //   Lifetime  it outlives its sources and running calls.
 //
 // Over 140 lines because writers, readers and the builder of a view must fit together.
@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "common/clock.h"
+#include "common/threads/semaphore.h"
 #include "common/threads/task.h"
 #include "storage/api/point_store.h"
 #include "storage/api/series_iterator.h"
@@ -29,6 +30,7 @@
 #include "storage/catalog/names/uid_table.h"
 #include "storage/views/view_changes.h"
 #include "storage/views/view_rules.h"
+#include "storage/views/view_source.h"
 #include "storage/views/view_table.h"
 #include "storage/views/view_totals.h"
 #include "storage/views/watched_points.h"
@@ -46,11 +48,6 @@ struct ViewLimits {
   std::uint32_t metrics_max = 100'000;  // of all views
 };
 
-struct View {
-  ViewId id = 0;
-  ViewRule rule;
-};
-
 // How much of a view is computed, for display.
 struct ViewStatus {
   ViewRule rule;
@@ -58,6 +55,12 @@ struct ViewStatus {
   std::uint64_t units_built = 0;
   // At the last look: not built, or changed since.
   std::uint64_t units_waiting = 0;
+  // Since the end of the newest computed unit, of the metric for which this is longest; nullopt: no
+  // metric has one.
+  std::optional<std::int64_t> lag_ms = {};
+  // For what waits, at the speed since it began to wait; nullopt: nothing waits or is computed.
+  std::optional<std::int64_t> time_left_ms = {};
+  RangeEstimate stored = {};  // as Table::estimate()
   std::string building = {};  // the metric and day that is computed now; empty: none
   std::string error = {};     // of the last attempt; empty: none
 };
@@ -81,7 +84,8 @@ class ViewStore {
                                                bool read_only);
   ~ViewStore();
 
-  // Replaces the rules. A view whose name and definition stay keeps its totals.
+  // Replaces the rules. A view whose name and definition stay keeps its totals. After an error some
+  // of the rules may be in use; repeat it.
   Task<void> set_rules(std::vector<ViewRule> rules);
 
   // The points, for all who change them; see watched_points.h.
@@ -95,14 +99,15 @@ class ViewStore {
   // Points of the metric before this time have expired; 0: none expire.
   [[nodiscard]] TimestampMs kept_from(std::string_view metric) const;
   // The view's totals; see view_source.h.
-  [[nodiscard]] std::unique_ptr<BlockSource> source(const View& view, std::string_view metric);
+  [[nodiscard]] std::unique_ptr<BlockSource> source(std::shared_ptr<const View> view,
+                                                    std::string_view metric);
 
   // Computes some units. False: nothing to do now.
   Task<bool> build_some();
   // Computes all units of a view anew, in the background. kNotFound: there is no such view.
   Task<void> rebuild(std::string name);
 
-  [[nodiscard]] std::vector<ViewStatus> status() const;
+  Task<std::vector<ViewStatus>> status();
 
   // The tsuids of all groups, whose names must stay.
   [[nodiscard]] std::unique_ptr<SeriesIterator> groups() { return table_.all_groups(); }
@@ -131,6 +136,7 @@ class ViewStore {
   // So long ago; the beginning of time if it is 0, which means forever.
   [[nodiscard]] TimestampMs ago(std::int64_t time_ms) const;
   [[nodiscard]] Views views() const;
+  Task<bool> build_next();
   Task<void> clear_removed();
   Task<void> find_metrics();
   Task<void> find_oldest(const View& view, const std::string& metric, const Bytes& uid);
@@ -144,6 +150,9 @@ class ViewStore {
   Task<std::vector<GroupTotals>> totals_of(const DayWork& work);
   Task<std::vector<StoredDay>> rows_of(const View& view, const DayWork& work, UnitRange units,
                                        const GroupTotals& totals);
+  void note_units(const View& view, const std::string& metric, const std::vector<bool>& built,
+                  UnitRange units);
+  [[nodiscard]] ViewStatus status_of(const View& view) const;
   void note(const Views& views, std::string_view building, std::string_view error);
 
   const Dependencies dependencies_;
@@ -155,14 +164,24 @@ class ViewStore {
 
   mutable std::mutex mutex_;
   Views views_;  // guarded by mutex_
+  struct MetricProgress {
+    std::uint64_t waiting = 0;       // units
+    TimestampMs computed_until = 0;  // the end of the newest computed unit; 0: none
+  };
   struct Progress {
-    std::map<std::string, std::uint64_t, std::less<>> waiting;  // units, by metric
+    std::map<std::string, MetricProgress, std::less<>> metrics;
+    std::uint64_t waiting = 0;  // units of all metrics
+    // Since the first unit after nothing waited.
+    TimestampMs began_ms = 0;
+    std::uint64_t computed = 0;
     std::string building;
     std::string error;
   };
   std::map<std::string, Progress, std::less<>> progress_;  // by name of the view; guarded by mutex_
 
-  // For build_some() only.
+  // The rest is for the holder of the turn: build_some() or set_rules().
+  const std::shared_ptr<Semaphore> turn_ = std::make_shared<Semaphore>(SemaphoreLoad{1, 1});
+  std::map<ViewId, std::weak_ptr<const View>> removed_;  // queries may still read them
   std::map<std::string, MetricWork> metrics_;
   std::string last_metric_;
   TimestampMs found_ms_ = 0;

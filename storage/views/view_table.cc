@@ -137,6 +137,10 @@ Task<void> ViewTable::clear_removed(ViewId view) {
   co_return Result<void>{};
 }
 
+Task<RangeEstimate> ViewTable::estimate(ViewId view) {
+  co_return co_await table_->estimate(kFamily, {all_with(key(kDays, view, {}))});
+}
+
 Task<std::vector<StoredUnits>> ViewTable::units() {
   std::vector<StoredUnits> all;
   const auto take = [&](Row& row) -> Result<void> {

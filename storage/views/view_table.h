@@ -92,6 +92,9 @@ class ViewTable {
   // The groups of all views, for collectors of names.
   [[nodiscard]] std::unique_ptr<SeriesIterator> all_groups();
 
+  // The size of a view's totals.
+  Task<RangeEstimate> estimate(ViewId view);
+
   // Replaces units: an empty cell removes it.
   Task<void> write_days(ViewId view, std::vector<StoredDay> days);
   // Passes the stored days from `begin` to `end` (exclusive), in order.

@@ -39,10 +39,11 @@ def cpu_points(end, hours=3, step=10):
 
 class PageCase(unittest.TestCase):
     STORE = "memory"
+    ARGUMENTS = ()  # of the server
 
     @classmethod
     def setUpClass(cls):
-        cls.server = HaliteServer(store=cls.STORE)
+        cls.server = HaliteServer(*cls.ARGUMENTS, store=cls.STORE)
         cls.addClassCleanup(cls.server.stop)
         cls.browser = Browser()
         cls.addClassCleanup(cls.browser.close)

@@ -10,6 +10,9 @@ from page_support import HOSTS, PageCase, cpu_points
 
 class PagesTest(PageCase):
     STORE = "engine"
+    ARGUMENTS = ("--set", 'views=[{"name":"by-dc","metrics":"sys.*","interval":"5m","functions":["sum"],'
+                 '"group_by":["dc"],"keep":"2y"},{"name":"none","metrics":"no.such.metric","interval":"1h",'
+                 '"functions":["max"]}]', "--set", "storage.views_settle_ms=1000")
 
     @classmethod
     def setUpClass(cls):
@@ -126,6 +129,17 @@ class PagesTest(PageCase):
         self.use_dark(True)
         self.check_contrast()
         self.shot("status-dark")
+
+    def test_views_show_what_they_keep_and_how_much_is_computed(self):
+        self.go("status")
+        shown = lambda number: self.browser.text(f"[aria-label='Views'] tbody tr:nth-child({number})")  # noqa: E731
+        self.browser.wait("the view to be complete", lambda: "complete" in shown(1), 60)
+        for text in ("by-dc", "sys.*", "dc", "5m", "730d", "100 %"):
+            self.assertIn(text, shown(1))
+        self.assertIn("no such metric yet", shown(2))
+        self.assertIn("all tags", shown(2))
+        self.check_contrast()
+        self.shot("views")
 
     def test_a_running_query_is_seen_and_cancelled(self):
         # What the server does is tested where time stands still; here, that the button asks for it.

@@ -235,6 +235,63 @@ class Views(support.HaliteTest):
             self.kill_under_load(number)
         self.changed_rules()
 
+    def test_rules_follow_the_settings_file(self):
+        file = self.scratch / "halite.toml"
+
+        def rules(text):
+            fresh = self.scratch / "fresh.toml"
+            fresh.write_text("storage.views_settle_ms = \"1s\"\nstorage.views_cpu_percent = 100\n"
+                             "self_metrics.enabled = false\n" + text)
+            fresh.replace(file)
+
+        def bucket_of_increment():
+            """Where the sum is of an increment in the middle of an hour."""
+            status, body = self.halite.request("POST", "/api/incr", json.dumps({
+                "metric": "likes", "timestamp": BEGIN + 1800, "value": 1, "tags": {"page": "a"}}))
+            self.assertEqual(status, 204, body)
+            [answer] = self.halite.query("sum:likes", BEGIN, END)
+            return [int(second) for second in answer["dps"]]
+
+        by_dc = ('[[views]]\nname = "by-dc"\nmetrics = "views.*"\ninterval = "5m"\n'
+                 'functions = ["sum", "count", "min", "max"]\ngroup_by = ["dc"]\n')
+        rules("")
+        self.halite = self.server("--config", file).start()
+        self.send(self.history())
+        self.assertEqual(self.status(), {})
+        self.assertEqual(bucket_of_increment(), [BEGIN + 1800])
+        rules(by_dc + '[[counters]]\nmetrics = "likes"\nbuckets = ["1h"]\nkeep = ["0"]\n')
+        self.wait_until_built(1)
+        answers = self.check("a view was added")
+        self.assertEqual(bucket_of_increment(), [BEGIN])
+
+        rules(by_dc.replace("5m", "7m"))
+        self.eventually("a complaint", lambda: "must divide an hour" in self.halite.log_text())
+        self.assertEqual(self.check("the file has an error"), answers)
+        rules("")
+        self.eventually("the view to go", lambda: self.status() == {})
+        self.ask("zimsum", "1h-sum", EACH_DC, True)
+        self.assertEqual(self.halite.terminate(), 0, self.halite.log_text())
+
+    def test_the_tool_lists_and_rebuilds(self):
+        self.start(BY_DC)
+        self.send(self.history())
+        self.restart(BY_DC)
+        self.wait_until_built()
+        url = ("--url", f"http://127.0.0.1:{self.halite.port}")
+        code, listed, error = self.run_halite("views", "list", *url)
+        self.assertEqual((code, error), (0, ""))
+        head, line = listed.splitlines()
+        self.assertEqual(head.split()[:4], ["VIEW", "METRICS", "BUCKET", "COMPUTED"])
+        self.assertRegex(line, r"^by-dc +views\.\* +5m +\d+ +0 +\d+[sm] +[\d.]+  complete$")
+        computed = self.units_computed()
+        code, told, _ = self.run_halite("views", "rebuild", "by-dc", *url)
+        self.assertEqual((code, told), (0, "by-dc is computed anew; halite views list shows the progress\n"))
+        self.wait_until_built(computed + HISTORY_HOURS - 1)
+        code, told, error = self.run_halite("views", "rebuild", "other", *url)
+        self.assertEqual((code, told), (2, ""))
+        self.assertIn('there is no view "other"', error)
+        self.assertEqual(self.halite.terminate(), 0, self.halite.log_text())
+
     def kill_under_load(self, number):
         """Late points come until it is killed, while it computes what they change."""
         rounds = [self.late(3, 200) for _ in range(200)]

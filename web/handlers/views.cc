@@ -3,12 +3,16 @@
 //
 // Parameters  none
 // Answer      200 [{"name":"..","metrics":"cpu.*","intervalMs","functions":["count",..],
-//             "groupBy":["dc"] or null,"keepMs","existing","unitsBuilt","unitsWaiting",
-//             "building":"..","error":".."},..]: metrics that exist now, and units of them (hours,
-//             or buckets if these are longer)
+//             "groupBy":["dc"] or null,"keepMs","existing","unitsBuilt","unitsWaiting","lagMs",
+//             "timeLeftMs","cells","bytes","building":"..","error":".."},..]: metrics that exist
+//             now, and units of them (hours, or buckets if these are longer). lagMs and timeLeftMs
+//             may be null
 //             204 the view will be computed anew
 // Errors      404 unknown view or page; 405 wrong method; 501 views are not available here
+#include <cstdint>
 #include <iterator>
+#include <optional>
+#include <string>
 
 #include <fmt/format.h>
 
@@ -20,6 +24,10 @@
 
 namespace halite::web {
 namespace {
+
+std::string or_null(std::optional<std::int64_t> number) {
+  return number ? std::to_string(*number) : "null";
+}
 
 void append_view(std::string& to, const storage::ViewStatus& view) {
   const storage::ViewRule& rule = view.rule;
@@ -38,8 +46,11 @@ void append_view(std::string& to, const storage::ViewStatus& view) {
     to += "null";
   }
   fmt::format_to(std::back_inserter(to),
-                 R"(,"keepMs":{},"existing":{},"unitsBuilt":{},"unitsWaiting":{},"building":)",
-                 rule.keep_ms, view.metrics, view.units_built, view.units_waiting);
+                 R"(,"keepMs":{},"existing":{},"unitsBuilt":{},"unitsWaiting":{},"lagMs":{},)"
+                 R"("timeLeftMs":{},"cells":{},"bytes":{},"building":)",
+                 rule.keep_ms, view.metrics, view.units_built, view.units_waiting,
+                 or_null(view.lag_ms), or_null(view.time_left_ms), view.stored.cells,
+                 view.stored.bytes);
   append_json_string(to, view.building);
   to += ",\"error\":";
   append_json_string(to, view.error);
@@ -56,8 +67,11 @@ boost::asio::awaitable<Response> handle_views(Call& call) {
   const auto& rest = call.target.rest;
   if (rest.empty()) {
     if (call.request.method == "POST") co_return method_not_allowed(call);
+    auto asking = views->status();
+    const auto status = co_await std::move(asking);
+    if (!status) co_return error_response(call, status.error());
     std::string json;
-    append_json_list(json, views->status(),
+    append_json_list(json, *status,
                      [&json](const storage::ViewStatus& view) { append_view(json, view); });
     co_return json_response(200, json);
   }

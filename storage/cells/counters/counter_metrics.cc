@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <mutex>
 #include <optional>
-#include <ranges>
 #include <utility>
 
 namespace halite::storage {
@@ -25,14 +24,13 @@ class OnePart final : public SeriesIterator {
 
 }  // namespace
 
-Task<void> CounterMetrics::load() {
+Task<CounterMetrics::Names> CounterMetrics::stored() {
   std::vector<RowRead> reads;
   reads.push_back({Bytes(kRow), 0, {}});
   CO_TRY(const std::vector<Row> rows, co_await settings_->read(std::move(reads)));
-  std::map<Bytes, std::string> stored;
-  for (const Cell& cell : rows.front().cells) stored[cell.qualifier] = cell.value;
-  keep(stored);
-  co_return Result<void>();
+  Names names;
+  for (const Cell& cell : rows.front().cells) names[cell.qualifier] = cell.value;
+  co_return names;
 }
 
 Task<void> CounterMetrics::add(UidTable& uids, std::vector<std::string> metrics, bool create) {
@@ -43,7 +41,7 @@ Task<void> CounterMetrics::add(UidTable& uids, std::vector<std::string> metrics,
     requests.push_back({.kind = NameKind::kMetric, .name = metric, .create = create});
   }
   CO_TRY(const auto resolved, co_await uids.resolve(std::move(requests)));
-  std::map<Bytes, std::string> fresh;
+  Names fresh;
   std::vector<UidTable::UidRequest> kept;
   RowWrite write{.row = Bytes(kRow), .puts = {}, .deletes = {}};
   for (std::size_t i = 0; i < metrics.size(); ++i) {
@@ -62,11 +60,21 @@ Task<void> CounterMetrics::add(UidTable& uids, std::vector<std::string> metrics,
   co_return Result<void>();
 }
 
-void CounterMetrics::keep(const std::map<Bytes, std::string>& metrics) {
+void CounterMetrics::keep(const Names& names) {
   const std::unique_lock lock(mutex_);
-  for (const auto& [uid, name] : metrics) {
-    const CounterRule* const rule = rules_.find(name);
-    by_uid_[uid] = by_name_[name] = rule == nullptr ? &rules_.without_rule() : rule;
+  map_to_rules(names);
+}
+
+void CounterMetrics::set_rules(const CounterRules& rules, const Names& names) {
+  const std::unique_lock lock(mutex_);
+  rules_ = &rules;
+  map_to_rules(names);
+}
+
+void CounterMetrics::map_to_rules(const Names& names) {
+  for (const auto& [uid, name] : names) {
+    const CounterRule* const rule = rules_->find(name);
+    by_uid_[uid] = by_name_[name] = rule == nullptr ? &rules_->without_rule() : rule;
   }
 }
 
@@ -80,13 +88,6 @@ const CounterRule* CounterMetrics::rule_of(const Series& series) const {
   const std::shared_lock lock(mutex_);
   const auto found = by_uid_.find(Bytes(series.tsuid.metric()));
   return found == by_uid_.end() ? nullptr : found->second;
-}
-
-bool CounterMetrics::has_without_rule() const {
-  const std::shared_lock lock(mutex_);
-  return std::ranges::any_of(by_name_ | std::views::values, [this](const CounterRule* rule) {
-    return rule == &rules_.without_rule();
-  });
 }
 
 std::unique_ptr<SeriesIterator> CounterMetrics::series_among(const std::vector<Bytes>& tsuids,

@@ -24,11 +24,18 @@ namespace halite::storage {
 
 class CounterMetrics {
  public:
-  // The rules outlive it.
-  CounterMetrics(std::shared_ptr<Table> settings, const CounterRules& rules)
-      : settings_(std::move(settings)), rules_(rules) {}
+  // Their names by uid.
+  using Names = std::map<Bytes, std::string>;
 
-  Task<void> load();
+  // Rules outlive it.
+  CounterMetrics(std::shared_ptr<Table> settings, const CounterRules& rules)
+      : settings_(std::move(settings)), rules_(&rules) {}
+
+  // Those in the settings table. Other calls do not know them before keep().
+  Task<Names> stored();
+  void keep(const Names& names);
+  // The rules of these and of all later ones.
+  void set_rules(const CounterRules& rules, const Names& names);
 
   // Adds metrics, and keeps their names also while they have no series. They are durable when it
   // returns. Those without a uid get one if `create`, otherwise they are left out.
@@ -38,20 +45,17 @@ class CounterMetrics {
   [[nodiscard]] const CounterRule* rule_of(std::string_view name) const;
   [[nodiscard]] const CounterRule* rule_of(const Series& series) const;
 
-  // Some metric has no rule.
-  [[nodiscard]] bool has_without_rule() const;
-
   // Those tsuids whose metrics have counters. `width`: of a metric's uid.
   [[nodiscard]] std::unique_ptr<SeriesIterator> series_among(const std::vector<Bytes>& tsuids,
                                                              std::size_t width) const;
 
  private:
-  void keep(const std::map<Bytes, std::string>& metrics);
+  void map_to_rules(const Names& names);  // needs mutex_
 
   const std::shared_ptr<Table> settings_;
-  const CounterRules& rules_;
   mutable std::shared_mutex mutex_;
   // Guarded by mutex_.
+  const CounterRules* rules_;
   boost::unordered_flat_map<Bytes, const CounterRule*> by_uid_;
   std::map<std::string, const CounterRule*, std::less<>> by_name_;
 };

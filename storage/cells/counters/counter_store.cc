@@ -1,3 +1,4 @@
+// Over 400 lines because an increment passes names, groups and tables in one protocol.
 #include "storage/cells/counters/counter_store.h"
 
 #include <algorithm>
@@ -5,6 +6,7 @@
 #include <iterator>
 #include <map>
 #include <optional>
+#include <ranges>
 #include <utility>
 
 #include <boost/asio/co_spawn.hpp>
@@ -76,7 +78,7 @@ class CounterStore::PointsWithoutCounters final : public PointSink {
     for (std::size_t i = 0; i < names.size(); ++i) {
       const std::string& metric = names[i].metric;
       bool counts = counters_.rule_of(metric) != nullptr;
-      if (!counts && counters_.rules_.find(metric) != nullptr) {
+      if (!counts && counters_.rules().find(metric) != nullptr) {
         CO_TRY(const bool taken, co_await counters_.has_points(metric));
         counts = !taken;
       }
@@ -97,10 +99,10 @@ class CounterStore::PointsWithoutCounters final : public PointSink {
 CounterStore::CounterStore(Dependencies dependencies, CounterRules rules, CounterLimits limits,
                            std::shared_ptr<Table> settings)
     : dependencies_(std::move(dependencies)),
-      rules_(std::move(rules)),
+      rules_(all_rules_.emplace_back(std::make_unique<const CounterRules>(std::move(rules))).get()),
       limits_(limits),
       settings_(std::move(settings)),
-      metrics_(settings_, rules_),
+      metrics_(settings_, *rules_),
       points_(std::make_unique<PointsWithoutCounters>(*this)),
       increments_(add_counter(dependencies_.registry, "halite_counters_increments_total",
                               "Increments of counters accepted.")),
@@ -118,18 +120,32 @@ Task<std::unique_ptr<CounterStore>> CounterStore::open(Dependencies dependencies
          co_await dependencies.store.open_table(settings_table_spec(dependencies.settings_table)));
   std::unique_ptr<CounterStore> opened(
       new CounterStore(std::move(dependencies), std::move(rules), limits, std::move(settings)));
-  for (const CounterRule& rule : opened->rules_.rules()) {
-    for (const CounterBucket& bucket : rule.buckets)
-      CO_TRY_VOID(co_await opened->open_table(bucket));
-  }
-  CO_TRY_VOID(co_await opened->refresh());
+  CO_TRY(const CounterMetrics::Names names, co_await opened->metrics_.stored());
+  CO_TRY_VOID(co_await opened->open_tables(opened->rules(), names));
+  opened->metrics_.keep(names);
+  opened->refreshed_ms_ = opened->dependencies_.clock.now_ms();
   co_return opened;
+}
+
+Task<void> CounterStore::set_rules(CounterRules rules) {
+  // Nobody notes a metric meanwhile.
+  CO_TRY(const Semaphore::Permit turn, co_await new_metrics_->enter({1, 1}));
+  CO_TRY(const CounterMetrics::Names names, co_await metrics_.stored());
+  auto fresh = std::make_unique<const CounterRules>(std::move(rules));
+  CO_TRY_VOID(co_await open_tables(*fresh, names));
+  metrics_.set_rules(*fresh, names);
+  rules_ = all_rules_.emplace_back(std::move(fresh)).get();
+  co_return Result<void>();
 }
 
 Task<void> CounterStore::refresh() {
   refreshed_ms_ = dependencies_.clock.now_ms();
-  CO_TRY_VOID(co_await metrics_.load());
-  if (metrics_.has_without_rule()) CO_TRY_VOID(co_await open_table_without_rule());
+  CO_TRY(const CounterMetrics::Names names, co_await metrics_.stored());
+  const auto has_rule = [this](const auto& name) { return rules().find(name) != nullptr; };
+  if (!std::ranges::all_of(names | std::views::values, has_rule)) {
+    CO_TRY_VOID(co_await open_table_without_rule());
+  }
+  metrics_.keep(names);
   co_return Result<void>();
 }
 
@@ -137,16 +153,33 @@ bool CounterStore::is_stale() const {
   return is_shared() && dependencies_.clock.now_ms() >= refreshed_ms_ + kRefreshMs;
 }
 
+Task<void> CounterStore::open_tables(const CounterRules& rules,
+                                     const CounterMetrics::Names& names) {
+  for (const CounterRule& rule : rules.rules()) {
+    for (const CounterBucket& bucket : rule.buckets)
+      CO_TRY_VOID(co_await open_table(rules, bucket));
+  }
+  const auto has_rule = [&rules](const auto& name) { return rules.find(name) != nullptr; };
+  if (!std::ranges::all_of(names | std::views::values, has_rule)) {
+    CO_TRY_VOID(co_await open_table(rules, rules.without_rule().buckets.front()));
+  }
+  co_return Result<void>();
+}
+
 Task<void> CounterStore::open_table_without_rule() {
-  co_return co_await open_table(rules_.without_rule().buckets.front());
+  const CounterBucket& bucket = rules().without_rule().buckets.front();
+  if (table_of(bucket.name) != nullptr) co_return Result<void>();
+  co_return co_await open_table(rules(), bucket);
+}
+
+std::shared_ptr<Table> CounterStore::table_of(std::string_view bucket) const {
+  const std::shared_lock lock(mutex_);
+  const auto found = tables_.find(bucket);
+  return found == tables_.end() ? nullptr : found->second;
 }
 
 // The table keeps cells as long as the rule that keeps them longest; reads hide what is older.
-Task<void> CounterStore::open_table(const CounterBucket& bucket) {
-  {
-    const std::shared_lock lock(mutex_);
-    if (tables_.contains(bucket.name)) co_return Result<void>();
-  }
+Task<void> CounterStore::open_table(const CounterRules& rules, const CounterBucket& bucket) {
   std::int64_t ttl_ms = 0;
   bool forever = false;
   const auto take = [&](const CounterRule& rule) {
@@ -156,8 +189,8 @@ Task<void> CounterStore::open_table(const CounterBucket& bucket) {
       ttl_ms = std::max(ttl_ms, one.keep_ms + one.length_ms);
     }
   };
-  for (const CounterRule& rule : rules_.rules()) take(rule);
-  take(rules_.without_rule());
+  for (const CounterRule& rule : rules.rules()) take(rule);
+  take(rules.without_rule());
   const std::string name = table_name(dependencies_.data_table, bucket);
   CO_TRY_VOID(
       co_await write_or_compare_parameters(settings_, name, dependencies_.rows->parameters()));
@@ -166,7 +199,7 @@ Task<void> CounterStore::open_table(const CounterBucket& bucket) {
                  .split_keys = {}};
   CO_TRY(std::shared_ptr<Table> table, co_await dependencies_.store.open_table(std::move(spec)));
   const std::unique_lock lock(mutex_);
-  tables_.try_emplace(bucket.name, std::move(table));
+  tables_.insert_or_assign(bucket.name, std::move(table));
   co_return Result<void>();
 }
 
@@ -216,7 +249,7 @@ Task<InternedSeries> CounterStore::intern(std::vector<SeriesName> names, CreateN
 
 // Stores which metrics have counters. Leaves out those without a name, unless they may be created.
 Task<void> CounterStore::note_metrics(std::vector<std::string> metrics, bool create) {
-  const auto has_rule = [this](const auto& metric) { return rules_.find(metric) != nullptr; };
+  const auto has_rule = [this](const auto& metric) { return rules().find(metric) != nullptr; };
   if (!std::ranges::all_of(metrics, has_rule)) CO_TRY_VOID(co_await open_table_without_rule());
   co_return co_await metrics_.add(dependencies_.series.uids(), std::move(metrics), create);
 }
@@ -347,13 +380,8 @@ Task<void> CounterStore::close() {
 
 std::unique_ptr<BlockSource> CounterStore::source(const CounterBucket& bucket,
                                                   TimestampMs all_at) const {
-  std::shared_ptr<Table> table;
-  {
-    const std::shared_lock lock(mutex_);
-    const auto found = tables_.find(bucket.name);
-    if (found == tables_.end()) return no_sums(dependencies_.points);
-    table = found->second;
-  }
+  std::shared_ptr<Table> table = table_of(bucket.name);
+  if (table == nullptr) return no_sums(dependencies_.points);
   return stored_sums(bucket, dependencies_.rows, std::move(table), dependencies_.series,
                      dependencies_.scan, {.now = dependencies_.clock.now_ms(), .all_at = all_at});
 }
@@ -384,10 +412,10 @@ Task<void> CounterStore::write(IncrementGroup& group) {
   }
   cells_.Increment(static_cast<double>(group.cells.size()));
   for (auto& [name, adds] : tables) {
-    std::shared_ptr<Table> table;
-    {
-      const std::shared_lock lock(mutex_);
-      table = tables_.find(name)->second;
+    const std::shared_ptr<Table> table = table_of(name);
+    if (table == nullptr) {
+      co_return fail(Errc::kUnavailable,
+                     fmt::format("the sums by {} are not open yet; try again", name));
     }
     CO_TRY(const std::vector<AddOutcome> outcomes, co_await table->add(std::move(adds.adds)));
     for (std::size_t i = 0; i < outcomes.size(); ++i) {

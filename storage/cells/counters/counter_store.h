@@ -75,6 +75,10 @@ class CounterStore final : public PointSink {
                                                   CounterLimits limits);
   ~CounterStore() override;
 
+  // Replaces the rules, for all increments and queries that begin afterwards. Sums of new buckets
+  // begin with the next increment. One call at a time; after an error the old ones stay in use.
+  Task<void> set_rules(CounterRules rules);
+
   // As PointSink. Values are increments. A metric that has points is kInvalidArgument, and so are
   // values that are not integers, sums over 64 bits, and times whose buckets are no longer kept.
   Task<InternedSeries> intern(std::vector<SeriesName> names, CreateNames create) override;
@@ -119,8 +123,12 @@ class CounterStore final : public PointSink {
   CounterStore(Dependencies dependencies, CounterRules rules, CounterLimits limits,
                std::shared_ptr<Table> settings);
 
-  Task<void> open_table(const CounterBucket& bucket);
+  // Opens what the rules need for metrics with these names.
+  Task<void> open_tables(const CounterRules& rules, const CounterMetrics::Names& names);
+  Task<void> open_table(const CounterRules& rules, const CounterBucket& bucket);
   Task<void> open_table_without_rule();
+  [[nodiscard]] std::shared_ptr<Table> table_of(std::string_view bucket) const;  // null: not open
+  [[nodiscard]] const CounterRules& rules() const { return *rules_.load(); }
   [[nodiscard]] bool is_shared() const { return dependencies_.scan.shared_tables; }
   Task<bool> has_points(std::string metric);
   Task<void> note_metrics(std::vector<std::string> metrics, bool create);
@@ -132,7 +140,9 @@ class CounterStore final : public PointSink {
   void begin_writing();
 
   const Dependencies dependencies_;
-  const CounterRules rules_;
+  // With those that were replaced, which readers may still use. The last ones are in use.
+  std::vector<std::unique_ptr<const CounterRules>> all_rules_;
+  std::atomic<const CounterRules*> rules_;
   const CounterLimits limits_;
   const std::shared_ptr<Table> settings_;
   CounterMetrics metrics_;

@@ -44,6 +44,26 @@ TEST_F(CounterStoreTest, WithoutARuleMinutesAreSummed) {
   EXPECT_EQ(sums("likes", 0), (Sums{{{"a", kCountersNow}, 2}, {{"a", kCountersNow + 60'000}, 1}}));
 }
 
+TEST_F(CounterStoreTest, NewRulesApplyToTheNextIncrement) {
+  const SeriesId likes = counter("likes", "a");
+  const SeriesId hits = counter("web.hits", "a");
+  EXPECT_THAT(add(one(likes, kCountersNow, 1)), IsEmpty());
+  EXPECT_THAT(add(one(hits, kCountersNow, 1)), IsEmpty());
+  const auto set_rules = [this](std::string_view rules) {
+    return run_task(counters_->set_rules(CounterRules::parse(rules, 7 * kDayMs).value()));
+  };
+  ASSERT_TRUE(set_rules(R"([{"metrics":"likes","buckets":["2h"],"keep":["0"]}])"));
+  EXPECT_THAT(add(one(likes, kCountersNow, 2)), IsEmpty());
+  EXPECT_THAT(add(one(hits, kCountersNow, 4)), IsEmpty());
+  EXPECT_EQ(sums("likes", 0), (Sums{{{"a", kCountersNow}, 2}}));
+  EXPECT_EQ(sums("web.hits", 0), (Sums{{{"a", kCountersNow}, 4}}));
+  EXPECT_EQ(counters_->rule_of("likes")->buckets.front().name, "2h");
+  EXPECT_EQ(counters_->rule_of("web.hits")->buckets.front().name, "1m");
+  ASSERT_TRUE(set_rules(""));
+  EXPECT_EQ(sums("likes", 0), (Sums{{{"a", kCountersNow}, 1}}));
+  EXPECT_TRUE(intern("web.new", "a", counters_->points())) << "no rule reserves it";
+}
+
 TEST_F(CounterStoreTest, AMetricHasPointsOrCounters) {
   ASSERT_TRUE(intern("cpu", "a", counters_->points()));
   EXPECT_EQ(intern("cpu", "b", *counters_).error().message,

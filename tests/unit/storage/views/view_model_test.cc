@@ -241,7 +241,7 @@ class ViewModelTest : public testing::TestWithParam<std::uint32_t> {
     for (const auto& view : views_->views_of("m")) {
       SCOPED_TRACE(view->rule.name);
       const std::int64_t unit = view->rule.unit_ms();
-      const auto source = views_->source(*view, "m");
+      const auto source = views_->source(view, "m");
       // Whole units with all their points, up to an end somewhere.
       const TimestampMs first = (std::max(kBegin, kept_from()) + unit - 1) / unit * unit;
       const TimeRange range = {.begin = first + below(2) * unit, .end = now + below(kHourMs)};

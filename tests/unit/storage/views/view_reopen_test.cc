@@ -1,4 +1,5 @@
-// What a ViewStore does with what another one has stored, and with little memory.
+// What a ViewStore does with what another one has stored, with changed rules and with little
+// memory.
 #include <list>
 #include <memory>
 #include <string>
@@ -33,7 +34,7 @@ class ViewReopenTest : public testing::Test {
                                            .widths = world_.layout.widths,
                                            .table = "halite-views",
                                            .clock = world_.clock,
-                                           .ttl_ms = [](std::string_view) { return 0; },
+                                           .ttl_ms = [this](std::string_view) { return ttl_ms_; },
                                            .registry = registries_.emplace_back()},
                                           parse_view_rules(rules).value(), limits, false));
     ASSERT_TRUE(views) << views.error().message;
@@ -52,15 +53,26 @@ class ViewReopenTest : public testing::Test {
     ASSERT_TRUE(run_task(views_->points().append(std::move(batch))));
   }
 
+  void build_all() {
+    while (true) {
+      const Result<bool> built = run_task(views_->build_some());
+      ASSERT_TRUE(built) << built.error().message;
+      if (!*built) return;
+    }
+  }
+
+  std::unique_ptr<BlockSource> source() {
+    return views_->source(views_->views_of("m").front(), "m");
+  }
+
   // The points that the view counts.
-  std::uint64_t count(TimeRange range) {
+  std::uint64_t count(TimeRange range) { return count(range, *source()); }
+  std::uint64_t count(TimeRange range, BlockSource& source) {
     SeriesQuery query;
     query.metric = "m";
     const auto selection = run_task(world_.points->select(std::move(query), {}));
     EXPECT_TRUE(selection);
-    const auto views = views_->views_of("m");
-    const auto source = views_->source(*views.front(), "m");
-    const auto scan = source->scan(*selection, range, 0);
+    const auto scan = source.scan(*selection, range, 0);
     std::uint64_t count = 0;
     while (true) {
       const auto blocks = run_task(scan->next());
@@ -72,6 +84,14 @@ class ViewReopenTest : public testing::Test {
     }
   }
 
+  std::size_t groups() {
+    const std::unique_ptr<SeriesIterator> iterator = views_->groups();
+    std::size_t count = 0;
+    while (const auto part = run_task(iterator->next()).value()) count += part->size();
+    return count;
+  }
+
+  std::int64_t ttl_ms_ = 0;
   std::list<prometheus::Registry> registries_;
   test::EngineWorld world_{1, kDayBegin + 600'000};
   std::unique_ptr<ViewStore> views_;
@@ -95,12 +115,42 @@ TEST_F(ViewReopenTest, NoticesPointsOfBuiltUnits) {
   const TimestampMs now = world_.clock.now_ms();
   ASSERT_NO_FATAL_FAILURE(open(kSums));
   append({"a"}, now - 600'000 - 1);
-  while (run_task(views_->build_some()).value()) {
-  }
+  build_all();
   ASSERT_NO_FATAL_FAILURE(open(kSums));
   append({"a"}, now - 600'000 - 2);
   append({"a"}, now);
   EXPECT_EQ(count({.begin = now - kDayMs, .end = now + 1}), 3U);
+}
+
+TEST_F(ViewReopenTest, ComputesViewsOfNewRulesWhileItRuns) {
+  const TimestampMs now = world_.clock.now_ms();
+  ASSERT_NO_FATAL_FAILURE(open("[]"));
+  append({"a"}, now - kDayMs);
+  build_all();
+  EXPECT_TRUE(views_->views_of("m").empty());
+  ASSERT_TRUE(run_task(views_->set_rules(parse_view_rules(kSums).value())));
+  append({"a"}, now - 2 * kDayMs);
+  build_all();
+  EXPECT_GT(run_task(views_->status()).value().front().units_built, 0U);
+  append({"a"}, now - 2 * kDayMs - 1);  // this view's units are watched, too
+  EXPECT_EQ(count({.begin = now - 3 * kDayMs, .end = now + 1}), 3U);
+}
+
+TEST_F(ViewReopenTest, DeletesARemovedViewWhenNoQueryReadsIt) {
+  const TimestampMs now = world_.clock.now_ms();
+  ASSERT_NO_FATAL_FAILURE(open(kSums));
+  append({"a"}, now - 2 * kDayMs);
+  build_all();
+  ttl_ms_ = kDayMs;  // from now on, only the view has the point
+  std::unique_ptr<BlockSource> reading = source();
+  ASSERT_TRUE(run_task(views_->set_rules({})));
+  build_all();
+  EXPECT_EQ(count({.begin = now - 3 * kDayMs, .end = now}, *reading), 1U);
+  EXPECT_EQ(groups(), 1U);
+  reading.reset();
+  world_.clock.advance(60'000);
+  build_all();
+  EXPECT_EQ(groups(), 0U);
 }
 
 // A day of all groups does not fit in memory, an hour does.
@@ -113,12 +163,8 @@ TEST_F(ViewReopenTest, ComputesFewerHoursTogetherIfTheyNeedMuchMemory) {
   std::vector<std::string> hosts;
   for (int i = 0; i < 100; ++i) hosts.push_back(fmt::format("h{}", i));
   for (int hour = 1; hour <= 24; ++hour) append(hosts, now - hour * kHourMs);
-  while (true) {
-    const Result<bool> built = run_task(views_->build_some());
-    ASSERT_TRUE(built) << built.error().message;
-    if (!*built) break;
-  }
-  for (const ViewStatus& view : views_->status()) {
+  build_all();
+  for (const ViewStatus& view : run_task(views_->status()).value()) {
     EXPECT_EQ(view.units_waiting, 0U) << view.rule.name;
     EXPECT_GE(view.units_built, 24U) << view.rule.name;
   }

@@ -46,6 +46,22 @@ export interface CrowdedMetric {
   refused: number;
 }
 
+export interface View {
+  name: string;
+  metrics: string;
+  intervalMs: number;
+  groupBy: string[] | null; // null: all tags
+  keepMs: number; // 0: forever
+  existing: number; // metrics
+  unitsBuilt: number;
+  unitsWaiting: number;
+  lagMs: number | null;
+  timeLeftMs: number | null;
+  bytes: number;
+  building: string;
+  error: string;
+}
+
 export interface RunningQuery {
   id: number;
   query: { start: string; end: string; queries: Record<string, unknown>[] };
@@ -96,6 +112,10 @@ export interface Regions {
 
 export function regions(signal: AbortSignal): Promise<Regions> {
   return getJson<Regions>("api/server/regions", signal);
+}
+
+export function views(signal: AbortSignal): Promise<View[]> {
+  return getJson<View[]>("api/views", signal);
 }
 
 export function overview(signal: AbortSignal): Promise<Overview> {

@@ -5,7 +5,7 @@ import { bytes, compact, dateTimeText } from "../base/format";
 import { printDuration } from "../question/time_range";
 import { isAbort } from "../server/api";
 import { findMetricCounts, tagKeyCounts } from "../server/series_counts";
-import { numbers, overview, queries, regions, settings, version, type Numbers, type Overview } from "../server/status";
+import { numbers, overview, queries, regions, settings, version, views, type Numbers, type Overview } from "../server/status";
 import { IngestCard } from "./ingest_card";
 import { MemoryCard } from "./memory_card";
 import { pastRate } from "./past_rate";
@@ -15,6 +15,7 @@ import { SettingsCard } from "./settings_card";
 import { SlotsCard } from "./slots_card";
 import { StoreCard } from "./store_card";
 import { TopCard } from "./top_card";
+import { ViewsCard } from "./views_card";
 
 const kPollMs = 3000;
 const kFirstMs = 1000;
@@ -30,6 +31,7 @@ export class StatusPage implements Page {
   private readonly store = new StoreCard();
   private readonly regions = new RegionsCard();
   private readonly slots = new SlotsCard();
+  private readonly views = new ViewsCard();
   private readonly memory = new MemoryCard();
   private readonly asked = new QueriesCard(() => void this.poll());
   private readonly top = new TopCard();
@@ -42,7 +44,7 @@ export class StatusPage implements Page {
   private loaded = false;
 
   constructor() {
-    const cards = [this.ingest, this.store, this.regions, this.slots, this.memory, this.asked, this.top, this.settings];
+    const cards = [this.ingest, this.store, this.regions, this.slots, this.views, this.memory, this.asked, this.top, this.settings];
     this.root = h("div", { class: "page status" }, this.state, ...cards.map(({ root }) => root));
   }
 
@@ -89,6 +91,7 @@ export class StatusPage implements Page {
       this.asked.show(running);
       this.before = now;
       if (about.store === "hbase") void this.loadRegions(signal);
+      else this.views.show(await views(signal));
       await this.loadSeries(signal);
     } catch (error) {
       if (isAbort(error) || signal.aborted) return;

@@ -1,0 +1,89 @@
+#include "app/tools/views_tool.h"
+
+#include <cstdint>
+#include <iterator>
+#include <string_view>
+
+#include <boost/json.hpp>
+#include <fmt/format.h>
+
+#include "common/json/json_value.h"
+#include "common/threads/run_here.h"
+#include "common/units.h"
+
+namespace halite::app {
+namespace {
+
+constexpr std::int64_t kMinuteMs = 60'000;
+
+Result<HttpReply> ask(const ViewsFlags& flags, HttpRequest request) {
+  TRY(const Peer server, make_peer(flags.url, flags.files));
+  TRY(HttpReply reply, run_here(send_http(server, std::move(request), HttpLimits())));
+  if (reply.status / 100 == 2) return reply;
+  boost::system::error_code error;
+  const boost::json::value value = parse_json_value(reply.body, error);
+  const boost::json::value* const message =
+      error ? nullptr : value.find_pointer("/error/message", error);
+  return fail(Errc::kUnavailable, fmt::format("the server answered {}: {}", reply.status,
+                                              message != nullptr && message->is_string()
+                                                  ? std::string_view(message->get_string())
+                                                  : std::string_view(reply.body)));
+}
+
+// 0 if it is absent or null.
+std::int64_t number(const boost::json::object& view, std::string_view name) {
+  const boost::json::value* const value = view.if_contains(name);
+  return value != nullptr && value->is_int64() ? value->get_int64() : 0;
+}
+
+std::string text(const boost::json::object& view, std::string_view name) {
+  const boost::json::value* const value = view.if_contains(name);
+  return value != nullptr && value->is_string() ? std::string(value->get_string()) : "";
+}
+
+std::string duration(std::int64_t ms) {
+  if (ms >= 2 * kDayMs) return fmt::format("{}d", ms / kDayMs);
+  if (ms >= 2 * kHourMs) return fmt::format("{}h", ms / kHourMs);
+  if (ms >= 2 * kMinuteMs) return fmt::format("{}m", ms / kMinuteMs);
+  return fmt::format("{}s", ms / 1000);
+}
+
+std::string state_of(const boost::json::object& view) {
+  if (const std::string error = text(view, "error"); !error.empty()) return "failed: " + error;
+  if (number(view, "unitsWaiting") == 0) return "complete";
+  const std::int64_t left = number(view, "timeLeftMs");
+  return left > 0 ? fmt::format("{} left", duration(left)) : "waiting";
+}
+
+}  // namespace
+
+Result<std::string> list_views(const ViewsFlags& flags) {
+  TRY(const HttpReply reply, ask(flags, {.target = "/api/views", .body = {}}));
+  boost::system::error_code error;
+  const boost::json::value views = parse_json_value(reply.body, error);
+  if (error || !views.is_array()) {
+    return fail(Errc::kUnavailable, fmt::format("{} is not Halite: it answered {}", flags.url,
+                                                reply.body.substr(0, 100)));
+  }
+  std::string table =
+      fmt::format("{:<24} {:<24} {:>8} {:>8} {:>8} {:>8} {:>10}  {}\n", "VIEW", "METRICS", "BUCKET",
+                  "COMPUTED", "WAITING", "LAG", "MiB", "STATE");
+  for (const boost::json::value& value : views.get_array()) {
+    if (!value.is_object()) continue;
+    const boost::json::object& view = value.get_object();
+    fmt::format_to(
+        std::back_inserter(table), "{:<24} {:<24} {:>8} {:>8} {:>8} {:>8} {:>10.1f}  {}\n",
+        text(view, "name"), text(view, "metrics"), duration(number(view, "intervalMs")),
+        number(view, "unitsBuilt"), number(view, "unitsWaiting"), duration(number(view, "lagMs")),
+        static_cast<double>(number(view, "bytes")) / kMiB, state_of(view));
+  }
+  return table;
+}
+
+Result<std::string> rebuild_view(const ViewsFlags& flags) {
+  const std::string target = fmt::format("/api/views/{}/rebuild", flags.view);
+  TRY_VOID(ask(flags, {.target = target, .body = "{}"}));  // with a body it is a POST
+  return fmt::format("{} is computed anew; halite views list shows the progress\n", flags.view);
+}
+
+}  // namespace halite::app
