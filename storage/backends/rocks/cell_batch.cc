@@ -69,4 +69,13 @@ rocksdb::Status CellBatch::append_to(rocksdb::WriteBatch& batch, HybridClock& ti
   return rocksdb::Status::OK();
 }
 
+void CellBatch::remove_from(RecentCells& recent) const {
+  for (const Item& item : items_) {
+    const std::uint32_t family = item.family->GetID();
+    if (recent.has_family(family)) {
+      recent.erase(family, data_.substr(item.key_begin, item.key_bytes));
+    }
+  }
+}
+
 }  // namespace halite::storage::rocks

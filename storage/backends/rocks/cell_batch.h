@@ -11,6 +11,7 @@
 #include "common/bytes/bytes.h"
 #include "storage/api/wide_column.h"
 #include "storage/backends/rocks/database.h"
+#include "storage/backends/rocks/recent_cells.h"
 #include "storage/backends/shared/hybrid_clock.h"
 
 namespace halite::storage::rocks {
@@ -28,6 +29,9 @@ class CellBatch {
 
   // Sets the times of the cells and adds them to `batch`.
   [[nodiscard]] rocksdb::Status append_to(rocksdb::WriteBatch& batch, HybridClock& times);
+
+  // The cells of the batch are no longer what `recent` contains.
+  void remove_from(RecentCells& recent) const;
 
  private:
   struct Item {

@@ -4,8 +4,6 @@
 #include <limits>
 #include <utility>
 
-#include <boost/unordered/unordered_flat_map.hpp>
-
 #include "common/check.h"
 #include "common/log.h"
 #include "common/metrics.h"
@@ -51,8 +49,8 @@ CommitStats::CommitStats(prometheus::Registry& registry)
 // earlier updates, but no half-made batch.
 class Committer::Updates {
  public:
-  Updates(Database& database, HybridClock& times, rocksdb::WriteBatch& batch)
-      : database_(database), times_(times), batch_(batch) {}
+  Updates(Database& database, HybridClock& times, RecentCells& recent, rocksdb::WriteBatch& batch)
+      : database_(database), times_(times), recent_(recent), batch_(batch) {}
 
   // Sets the request's result to the caller's error; returns the status of the batch.
   rocksdb::Status apply(Request& request) {
@@ -103,7 +101,7 @@ class Committer::Updates {
 
   // The cell after the updates so far. The view is valid until the next call.
   Result<std::optional<BytesView>> read(const CellKey& cell) {
-    Bytes& held = held_[{cell.family.column_family->GetID(), cell.key}];
+    Bytes& held = recent_.at(cell.family.column_family->GetID(), cell.key);
     if (held.empty()) {
       const rocksdb::Status status =
           database_.db().Get({}, cell.family.column_family, cell.key, &held);
@@ -119,7 +117,7 @@ class Committer::Updates {
   }
 
   rocksdb::Status put(const CellKey& cell, BytesView value) {
-    Bytes& held = held_[{cell.family.column_family->GetID(), cell.key}];
+    Bytes& held = recent_.at(cell.family.column_family->GetID(), cell.key);
     held.assign(kCellTimeBytes, '\0');
     held.append(value);
     set_cell_time(held.data(), times_.stamp());
@@ -128,10 +126,8 @@ class Committer::Updates {
 
   Database& database_;
   HybridClock& times_;
+  RecentCells& recent_;  // the cells after the updates so far
   rocksdb::WriteBatch& batch_;
-  // The value of a cell after the updates so far; empty = not there (a cell contains at least a
-  // time).
-  boost::unordered_flat_map<std::pair<std::uint32_t, Bytes>, Bytes> held_;
 };
 
 Committer::Committer(const RocksOptions& options, Database& database, HybridClock& times,
@@ -143,6 +139,7 @@ Committer::Committer(const RocksOptions& options, Database& database, HybridCloc
       semaphore_(std::make_shared<Semaphore>(
           SemaphoreLoad{std::numeric_limits<std::size_t>::max(), options.commit_queue_bytes_max})),
       lasting_seen_time_(database.seen_time()),
+      recent_(options.recent_cells_bytes_max),
       thread_([this] { run(); }) {}
 
 Committer::~Committer() { stop(); }
@@ -253,6 +250,7 @@ Result<void> Committer::write_group(Group& group) {
     stats_.bytes.Increment(static_cast<double>(batch.GetDataSize()));
   }
   if (!status.ok()) {
+    recent_.clear();
     stats_.failures.Increment();
     log::error("a commit of {} calls failed: {}", group.size(), status.ToString());
     return std::unexpected(write_error(status));
@@ -265,7 +263,8 @@ Result<void> Committer::write_group(Group& group) {
 }
 
 rocksdb::Status Committer::fill_batch(Group& group, rocksdb::WriteBatch& batch) {
-  Updates updates(database_, times_, batch);
+  recent_.begin_batch();
+  Updates updates(database_, times_, recent_, batch);
   for (const auto& request : group) {
     const rocksdb::Status status = updates.apply(*request);
     if (!status.ok()) return status;
@@ -273,6 +272,7 @@ rocksdb::Status Committer::fill_batch(Group& group, rocksdb::WriteBatch& batch) 
   for (const auto& request : group) {
     const rocksdb::Status status = request->cells.append_to(batch, times_);
     if (!status.ok()) return status;
+    request->cells.remove_from(recent_);
   }
   if (batch.Count() == 0 || times_.seen() == lasting_seen_time_) return rocksdb::Status::OK();
   Bytes seen;

@@ -31,6 +31,7 @@
 #include "common/threads/task.h"
 #include "storage/backends/rocks/cell_batch.h"
 #include "storage/backends/rocks/database.h"
+#include "storage/backends/rocks/recent_cells.h"
 #include "storage/backends/shared/hybrid_clock.h"
 
 namespace halite::storage::rocks {
@@ -79,6 +80,11 @@ class Committer {
   // Reads a cell and writes it again, atomically.
   Task<void> update(FamilyHandle family, Bytes key, Decide decide);
 
+  // Whether the cell's value need not be read from the database to change it.
+  [[nodiscard]] bool knows(const CellKey& cell) const {
+    return recent_.contains(cell.family.column_family->GetID(), cell.key);
+  }
+
   // The error of the last commit, if it failed.
   [[nodiscard]] Result<void> health() const;
 
@@ -117,6 +123,7 @@ class Committer {
   CommitStats stats_;
   const std::shared_ptr<Semaphore> semaphore_;
   TimestampMs lasting_seen_time_ = 0;  // stored in the database; only on the committer's thread
+  RecentCells recent_;
 
   mutable std::mutex mutex_;
   std::condition_variable arrived_;

@@ -38,6 +38,9 @@ struct RocksOptions {
   std::size_t commit_queue_bytes_max = 64 << 20;  // waiting to be written; further writers wait
   std::size_t commit_group_bytes_max = 4 << 20;   // with one sync (a larger call: alone)
 
+  // Values of counters and of other cells that are read and written again, in memory.
+  std::size_t recent_cells_bytes_max = 32 << 20;
+
   // Opens a database although its log is damaged before acknowledged writes. Those writes are lost.
   bool accept_damaged_log = false;
 

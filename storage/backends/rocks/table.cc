@@ -254,6 +254,8 @@ Task<RangeEstimate> RocksTable::estimate(Family family, std::vector<KeyRange> ra
 }
 
 Task<void> RocksTable::warm_up(std::vector<Committer::CellKey> cells) {
+  std::erase_if(cells, [this](const auto& cell) { return context_->committer.knows(cell); });
+  if (cells.empty()) co_return Result<void>();
   auto reading = [context = context_, cells = std::move(cells)]() -> Result<void> {
     std::vector<rocksdb::ColumnFamilyHandle*> families;
     std::vector<rocksdb::Slice> keys;

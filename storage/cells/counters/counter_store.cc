@@ -407,7 +407,7 @@ Task<void> CounterStore::write(IncrementGroup& group) {
       if (!group.once.empty()) add.once = Column{kKeys, group.once};
       adds.cells.emplace_back();
     }
-    adds.adds[at].deltas.push_back({{kCounterFamily, cell.qualifier}, cell.delta});
+    adds.adds[at].deltas.push_back({{kCounterFamily, cell.qualifier}, group.deltas[i]});
     adds.cells[at].push_back(i);
   }
   cells_.Increment(static_cast<double>(group.cells.size()));

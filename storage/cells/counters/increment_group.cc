@@ -50,7 +50,7 @@ std::uint32_t IncrementGroup::cell_of(const OpentsdbLayout& rows, const Series& 
   const auto next = static_cast<std::uint32_t>(cells.size());
   const auto [at, added] = index_.try_emplace(key, next);
   if (!added) {
-    std::int64_t& sum = cells[at->second].delta;
+    std::int64_t& sum = deltas[at->second];
     std::int64_t both = 0;
     if (!__builtin_add_overflow(sum, delta, &both)) {
       sum = both;
@@ -66,8 +66,8 @@ std::uint32_t IncrementGroup::cell_of(const OpentsdbLayout& rows, const Series& 
   form = static_cast<char>((form & 0xF0) | kEightBytes);
   cells.push_back({.bucket = key.bucket,
                    .row = std::move(cell->row),
-                   .qualifier = std::move(cell->cell.qualifier),
-                   .delta = delta});
+                   .qualifier = std::move(cell->cell.qualifier)});
+  deltas.push_back(delta);
   return next;
 }
 
@@ -76,7 +76,7 @@ bool IncrementGroup::overflows(const CounterRule& rule, SeriesId series, Timesta
   return std::ranges::any_of(rule.buckets, [&](const CounterBucket& bucket) {
     const auto found = index_.find(Key{series, bucket.begin_of(time), &bucket});
     std::int64_t sum = 0;
-    return found != index_.end() && __builtin_add_overflow(cells[found->second].delta, delta, &sum);
+    return found != index_.end() && __builtin_add_overflow(deltas[found->second], delta, &sum);
   });
 }
 

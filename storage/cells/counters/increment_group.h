@@ -28,7 +28,6 @@ struct IncrementGroup {
     const CounterBucket* bucket = nullptr;
     Bytes row;
     Bytes qualifier;
-    std::int64_t delta = 0;
     AddOutcome outcome = AddOutcome::kAdded;  // once it is written
   };
   // A batch that waits for the outcome.
@@ -48,6 +47,7 @@ struct IncrementGroup {
   [[nodiscard]] std::vector<Refusal> refusals(const std::vector<TouchedCell>& touched) const;
 
   std::vector<Cell> cells;
+  std::vector<std::int64_t> deltas;  // of the cells
   std::vector<Waiter> waiters;
   Bytes once;  // the key of the request; empty = none
 

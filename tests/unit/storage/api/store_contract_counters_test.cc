@@ -75,6 +75,24 @@ TEST_P(StoreCounters, ASumThatDoesNotFitChangesNothingInItsRow) {
   EXPECT_EQ(get("a", "x"), sum_bytes(INT64_MAX));
 }
 
+TEST_P(StoreCounters, AdditionsSeeOtherWritesOfTheCell) {
+  using enum AddOutcome;
+  EXPECT_EQ(add({add_of("a", {{{0, "x"}, 5}})}), std::vector{kAdded});
+  ASSERT_TRUE(put("a", "x", sum_bytes(100)));
+  EXPECT_EQ(add({add_of("a", {{{0, "x"}, 1}})}), std::vector{kAdded});
+  EXPECT_EQ(get("a", "x"), sum_bytes(101));
+  EXPECT_EQ(run_task(table_->compare_and_put("a", {0, "x"}, sum_bytes(101), sum_bytes(7))).value(),
+            CasOutcome::kApplied);
+  EXPECT_EQ(add({add_of("a", {{{0, "x"}, 1}})}), std::vector{kAdded});
+  EXPECT_EQ(get("a", "x"), sum_bytes(8));
+  std::vector<RowWrite> deletion(1);
+  deletion[0].row = "a";
+  deletion[0].deletes.push_back({0, "x"});
+  ASSERT_TRUE(run_task(table_->write(std::move(deletion))));
+  EXPECT_EQ(add({add_of("a", {{{0, "x"}, 1}})}), std::vector{kAdded});
+  EXPECT_EQ(get("a", "x"), sum_bytes(1));
+}
+
 TEST_P(StoreCounters, OnlyEightBytesAreAddedTo) {
   using enum AddOutcome;
   for (const Bytes& value : {Bytes(), Bytes("1234567"), Bytes("123456789")}) {

@@ -360,5 +360,24 @@ TEST_F(RocksStoreTest, ALongScanOfUnwantedRowsIsDoneInTurns) {
   }
 }
 
+TEST_F(RocksStoreTest, SumsAreExactThoughFewCellsAreKeptInMemory) {
+  options_.recent_cells_bytes_max = 1;
+  ASSERT_NO_FATAL_FAILURE(open());
+  constexpr int kRounds = 3;
+  for (int round = 0; round < kRounds; ++round) {
+    std::vector<CounterAdd> adds;
+    for (int i = 0; i < 200; ++i) {
+      adds.push_back({.row = std::to_string(i % 100), .deltas = {{{0, "q"}, i}}, .once = {}});
+    }
+    ASSERT_TRUE(run_task(table_->add(std::move(adds))));
+  }
+  for (int i = 0; i < 100; ++i) {
+    Bytes sum;
+    append_be(sum, static_cast<std::uint64_t>(kRounds * (2 * i + 100)));
+    EXPECT_EQ(get(std::to_string(i)).value(), sum);
+  }
+  close();
+}
+
 }  // namespace
 }  // namespace halite::storage

@@ -1,0 +1,82 @@
+// The values of cells that were lately read and written again, so that the next such change of a
+// cell need not look for it in memtables and files.
+//
+//   Threads  the committer's thread; contains() from any.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include <boost/unordered/unordered_flat_map.hpp>
+
+#include "common/bytes/bytes.h"
+
+namespace halite::storage::rocks {
+
+class RecentCells {
+ public:
+  explicit RecentCells(std::size_t bytes_max) : bytes_max_(bytes_max) {}
+
+  // Before the changes of a batch. Removes what was not used lately if all is too much; no later
+  // call of the batch does, because the database does not have its changes yet.
+  void begin_batch() {
+    const std::lock_guard lock(mutex_);
+    if (young_.size() * kCellBytes <= bytes_max_ / 2) return;
+    old_ = std::exchange(young_, {});
+  }
+
+  // The value with its time; empty: not known. Valid until the next call.
+  Bytes& at(std::uint32_t family, const Bytes& key) {
+    if (!has_family(family)) families_.push_back(family);
+    const std::lock_guard lock(mutex_);
+    const auto [cell, added] = young_.try_emplace(Key(family, key));
+    if (!added) return cell->second;
+    const auto before = old_.find(cell->first);
+    if (before != old_.end()) {
+      cell->second = std::move(before->second);
+      old_.erase(before);
+    }
+    return cell->second;
+  }
+
+  [[nodiscard]] bool contains(std::uint32_t family, const Bytes& key) const {
+    const Key cell(family, key);
+    const std::lock_guard lock(mutex_);
+    return young_.contains(cell) || old_.contains(cell);
+  }
+
+  // Whether any of the cells was of this family.
+  [[nodiscard]] bool has_family(std::uint32_t family) const {
+    return std::ranges::find(families_, family) != families_.end();
+  }
+
+  void erase(std::uint32_t family, const Bytes& key) {
+    const Key cell(family, key);
+    const std::lock_guard lock(mutex_);
+    young_.erase(cell);
+    old_.erase(cell);
+  }
+
+  void clear() {
+    const std::lock_guard lock(mutex_);
+    young_.clear();
+    old_.clear();
+  }
+
+ private:
+  static constexpr std::size_t kCellBytes = 256;  // about, with a key of 50 bytes
+  using Key = std::pair<std::uint32_t, Bytes>;
+  using Cells = boost::unordered_flat_map<Key, Bytes>;
+
+  const std::size_t bytes_max_;
+  std::vector<std::uint32_t> families_;  // few
+  mutable std::mutex mutex_;
+  Cells young_;
+  Cells old_;
+};
+
+}  // namespace halite::storage::rocks
