@@ -277,6 +277,16 @@ FakeAnswer FakeRegionCalls::multi(const FakeRequest& request, const FakeReaction
       if (i == 0 && j == 0 && reaction.what == FakeReaction::kThrowOnAction) {
         std::ignore = changes_of(action.mutation(), cellblock);
         set_exception(*one.mutable_exception(), reaction.exception, reaction.text);
+      } else if (action.mutation().mutate_type() == pb::MutationProto::INCREMENT &&
+                 !part.atomic()) {
+        const auto counters = increment(region->table, action.mutation(), cellblock,
+                                        message.nonce_group(), action.mutation().nonce());
+        if (!counters) {
+          set_exception(*one.mutable_exception(), "DoNotRetryIOException", "no known words");
+          continue;
+        }
+        for (const FakeCell& cell : *counters) append_cell(out, cell);
+        one.mutable_result()->set_associated_cell_count(static_cast<int>(counters->size()));
       } else if (action.mutation().mutate_type() == pb::MutationProto::INCREMENT) {
         // As HBase does here: without a look at nonces, and not in the cellblock.
         const auto counters = increment(region->table, action.mutation(), cellblock, 0, 0);

@@ -84,6 +84,48 @@ class AppendJob final : public BatchJob {
   std::vector<std::uint64_t> nonces_;  // one for each cell, kept when it is sent again
 };
 
+class AddJob final : public BatchJob {
+ public:
+  AddJob(std::vector<RowAdd> adds, ClientContext& context)
+      : adds_(std::move(adds)),
+        durability_(context.options.durability),
+        nonce_group_(context.nonce_group),
+        counters_(adds_.size()) {
+    nonces_.reserve(adds_.size());
+    while (nonces_.size() < adds_.size()) nonces_.push_back(context.nonce());
+  }
+
+  std::vector<CountersAfter> take_counters() { return std::move(counters_); }
+
+  [[nodiscard]] std::size_t size() const override { return adds_.size(); }
+  [[nodiscard]] const Bytes& row(std::size_t at) const override { return adds_[at].row; }
+  [[nodiscard]] std::size_t bytes(std::size_t at) const override { return add_bytes(adds_[at]); }
+  [[nodiscard]] bool atomic(std::size_t) const override { return false; }
+  void append(std::size_t at, pb::RegionAction& to, Bytes& cells) const override {
+    pb::MutationProto& mutation = *to.add_action()->mutable_mutation();
+    write_increment(adds_[at], Sign::kAdd, durability_, mutation, cells);
+    mutation.set_nonce(nonces_[at]);
+  }
+  Result<void> take(std::size_t at, const pb::Result& result, CellReader& cells) override {
+    std::vector<Cell>& counters = counters_[at].emplace();
+    for (const pb::Cell& cell : result.cell()) counters.push_back(cell_from(cell));
+    for (int i = 0; i < result.associated_cell_count(); ++i) {
+      TRY(const CellView cell, cells.next());
+      counters.push_back(cell_from(cell));
+    }
+    return {};
+  }
+  bool refuse(std::size_t, const Fault& fault) override { return is_no_counter(fault); }
+  [[nodiscard]] std::uint64_t nonce_group() const override { return nonce_group_; }
+
+ private:
+  const std::vector<RowAdd> adds_;
+  const Durability durability_;
+  const std::uint64_t nonce_group_;
+  std::vector<std::uint64_t> nonces_;  // one for each addition, kept when it is sent again
+  std::vector<CountersAfter> counters_;
+};
+
 class ReadJob final : public BatchJob {
  public:
   explicit ReadJob(std::vector<RowGet> reads) : reads_(std::move(reads)), rows_(reads_.size()) {
@@ -294,6 +336,9 @@ Task<void> run(ClientContextPtr context, std::string table, std::shared_ptr<Batc
     const std::size_t tried = pending.size();
     Task<Failures> attempt = round.run(std::move(pending), retry.call_ms());
     CO_TRY(Failures failures, co_await std::move(attempt));
+    std::erase_if(failures, [&job](const BatchFailure& failure) {
+      return job->refuse(failure.item.at, failure.fault);
+    });
     if (failures.empty()) break;
     if (failures.size() < tried) retry.progress();
     pending.clear();
@@ -325,6 +370,14 @@ Task<void> append_cells(ClientContextPtr context, std::string table,
   auto job = std::make_shared<AppendJob>(std::move(cells), *context);
   Task<void> running = run(std::move(context), std::move(table), std::move(job));
   co_return co_await std::move(running);
+}
+
+Task<std::vector<CountersAfter>> add_to_counters(ClientContextPtr context, std::string table,
+                                                 std::vector<RowAdd> adds) {
+  const auto job = std::make_shared<AddJob>(std::move(adds), *context);
+  Task<void> running = run(std::move(context), std::move(table), job);
+  CO_TRY_VOID(co_await std::move(running));
+  co_return job->take_counters();
 }
 
 Task<std::vector<Row>> read_rows(ClientContextPtr context, std::string table,

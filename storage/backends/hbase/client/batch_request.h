@@ -25,6 +25,12 @@ class BatchJob {
   virtual void append(std::size_t at, pb::RegionAction& to, Bytes& cells) const = 0;
   // Takes the result of an action and its cells.
   virtual Result<void> take(std::size_t at, const pb::Result& result, CellReader& cells) = 0;
+  // Whether the fault is the outcome of the action, which is then not sent again.
+  virtual bool refuse(std::size_t at, const Fault& fault) {
+    static_cast<void>(at);
+    static_cast<void>(fault);
+    return false;
+  }
   // For actions that must be applied once; 0 = there is none.
   [[nodiscard]] virtual std::uint64_t nonce_group() const { return 0; }
 };

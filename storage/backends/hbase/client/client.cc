@@ -75,11 +75,13 @@ Task<IncrementResult> Client::increment(std::string table, CellAddress cell, std
   co_return co_await std::move(adding);
 }
 
-Task<RowAddResult> Client::add(std::string table, RowAdd add) {
-  CO_TRY_VOID(check_row(add.row));
-  for (const RowAdd::Delta& one : add.deltas) CO_TRY_VOID(check_family(one.family));
-  if (add.once) CO_TRY_VOID(check_cell(*add.once));
-  Task<RowAddResult> adding = add_to_row(context_, std::move(table), std::move(add));
+Task<std::vector<RowAddResult>> Client::add(std::string table, std::vector<RowAdd> adds) {
+  for (const RowAdd& add : adds) {
+    CO_TRY_VOID(check_row(add.row));
+    for (const RowAdd::Delta& one : add.deltas) CO_TRY_VOID(check_family(one.family));
+    if (add.once) CO_TRY_VOID(check_cell(*add.once));
+  }
+  Task<std::vector<RowAddResult>> adding = add_to_rows(context_, std::move(table), std::move(adds));
   co_return co_await std::move(adding);
 }
 

@@ -66,10 +66,11 @@ class Client {
   // another length is kInvalidArgument.
   Task<IncrementResult> increment(std::string table, CellAddress cell, std::int64_t delta);
 
-  // Adds to the counters of a row, once: by the cell `once`, or else by a nonce, which HBase
-  // forgets if the region moves while an answer is lost. A sum that does not fit wraps for a
-  // moment, then the additions are undone; the counters that were absent are 0 then.
-  Task<RowAddResult> add(std::string table, RowAdd add);
+  // Adds to the counters of rows, of which none occurs twice, each once: by the cell `once`, or
+  // else by a nonce, which HBase forgets if the region moves while an answer is lost. A sum that
+  // does not fit wraps for a moment, then the additions of its row are undone; the counters that
+  // were absent are 0 then. The results are in order. An error may leave some rows added.
+  Task<std::vector<RowAddResult>> add(std::string table, std::vector<RowAdd> adds);
 
   // kUnknown: an answer was lost, and the cell does not show whether the write was applied.
   Task<CasOutcome> check_and_put(std::string table, CheckAndPut change);

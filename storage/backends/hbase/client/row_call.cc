@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/gather.h"
 #include "storage/backends/hbase/client/batch.h"
 #include "storage/backends/hbase/messages/mutation_message.h"
 #include "storage/backends/hbase/proto/client.pb.h"
@@ -145,10 +146,7 @@ void set_condition(pb::Condition& condition, const CellAddress& cell,
   comparator.set_serialized_comparator(binary.SerializeAsString());
 }
 
-// Exactly this class, no subclass: for an increment, HBase throws it if the cell is not a counter.
-// Its message differs between versions.
-bool is_no_counter(const Fault& fault) { return fault.class_name == "DoNotRetryIOException"; }
-
+constexpr std::size_t kMarksAtOnce = 64;
 constexpr int kUnsaidMax = 3;  // attempts whose answer has no sum
 
 enum class Found : std::uint8_t { kOurs, kOther, kUnreadable };
@@ -198,23 +196,7 @@ Task<Final> send_until_answered(ClientContextPtr context, std::string table, Byt
   }
 }
 
-enum class Sign : std::uint8_t { kAdd, kUndo };
-
-void write_increment(const RowAdd& add, Sign sign, Durability durability, pb::MutationProto& to,
-                     Bytes& cellblock) {
-  set_mutation(to, pb::MutationProto::INCREMENT, add.row, durability);
-  to.set_associated_cell_count(static_cast<std::int32_t>(add.deltas.size()));
-  for (const RowAdd::Delta& one : add.deltas) {
-    const auto delta = static_cast<std::uint64_t>(one.delta);
-    Bytes amount;
-    append_be(amount, sign == Sign::kAdd ? delta : 0 - delta);
-    cellblock += one_cell({add.row, one.family, one.qualifier}, amount, 0);
-  }
-}
-
-// Under the nonce, HBase applies the request once, however often it is sent. The server knows it
-// for half an hour, and the next one from the log if it dies. It is not handed over if the region
-// moves orderly, so an addition counts twice if its answer is lost just before a move.
+// See add_to_counters().
 Task<Final> add_by_nonce(ClientContextPtr context, std::string table, const RowAdd& add,
                          Sign sign) {
   pb::MutateRequest request;
@@ -355,19 +337,31 @@ Task<IncrementResult> increment_cell(ClientContextPtr context, std::string table
   }
 }
 
-Task<RowAddResult> add_to_row(ClientContextPtr context, std::string table, RowAdd add) {
-  if (add.deltas.empty() && !add.once) co_return RowAddResult{};
-  const auto by_column = [](const RowAdd::Delta& a, const RowAdd::Delta& b) {
-    return std::tie(a.family, a.qualifier) < std::tie(b.family, b.qualifier);
-  };
-  std::ranges::sort(add.deltas, by_column);
+namespace {
+
+// What follows an addition: undoes it if a sum does not fit. `mark` is this call's mark, if it
+// writes one.
+Task<RowAddResult> finish_add(ClientContextPtr context, std::string table, const RowAdd& add,
+                              Bytes mark, Final added) {
+  Task<std::vector<Cell>> counting = counters_after(context, table, add, std::move(added));
+  CO_TRY(std::vector<Cell> counters, co_await std::move(counting));
+  if (!wrapped(add, counters)) co_return RowAddResult{AddOutcome::kAdded, std::move(counters)};
+
+  // The delete hides every mark of the same millisecond.
+  Task<void> pausing = context->pauses->pause(kNextMillisecond);
+  CO_TRY_VOID(co_await std::move(pausing));
+  Task<Final> undoing = add.once ? add_by_mark(context, table, add, std::move(mark), Sign::kUndo)
+                                 : add_by_nonce(context, table, add, Sign::kUndo);
+  CO_TRY(Final undone, co_await std::move(undoing));
+  Task<std::vector<Cell>> recounting = counters_after(context, table, add, std::move(undone));
+  CO_TRY(counters, co_await std::move(recounting));
+  co_return RowAddResult{AddOutcome::kOverflow, std::move(counters)};
+}
+
+Task<RowAddResult> add_once(ClientContextPtr context, std::string table, const RowAdd& add) {
   Bytes mark;  // not empty, which HBase treats as no cell; tells this call's mark from another's
   append_be(mark, context->nonce());
-  const auto send = [&](Sign sign) {
-    if (add.once) return add_by_mark(context, table, add, mark, sign);
-    return add_by_nonce(context, table, add, sign);
-  };
-  Task<Final> adding = send(Sign::kAdd);
+  Task<Final> adding = add_by_mark(context, table, add, mark, Sign::kAdd);
   CO_TRY(Final added, co_await std::move(adding));
   if (added.no_counter) co_return RowAddResult{AddOutcome::kNoCounter, {}};
   if (!added.answer.processed && !added.doubt) co_return RowAddResult{AddOutcome::kRepeated, {}};
@@ -381,18 +375,51 @@ Task<RowAddResult> add_to_row(ClientContextPtr context, std::string table, RowAd
     }
     if (marks.front().value != mark) co_return RowAddResult{AddOutcome::kRepeated, {}};
   }
-  Task<std::vector<Cell>> counting = counters_after(context, table, add, std::move(added));
-  CO_TRY(std::vector<Cell> counters, co_await std::move(counting));
-  if (!wrapped(add, counters)) co_return RowAddResult{AddOutcome::kAdded, std::move(counters)};
+  Task<RowAddResult> finishing =
+      finish_add(std::move(context), std::move(table), add, std::move(mark), std::move(added));
+  co_return co_await std::move(finishing);
+}
 
-  // The delete hides every mark of the same millisecond.
-  Task<void> pausing = context->pauses->pause(kNextMillisecond);
-  CO_TRY_VOID(co_await std::move(pausing));
-  Task<Final> undoing = send(Sign::kUndo);
-  CO_TRY(Final undone, co_await std::move(undoing));
-  Task<std::vector<Cell>> recounting = counters_after(context, table, add, std::move(undone));
-  CO_TRY(counters, co_await std::move(recounting));
-  co_return RowAddResult{AddOutcome::kOverflow, std::move(counters)};
+}  // namespace
+
+Task<std::vector<RowAddResult>> add_to_rows(ClientContextPtr context, std::string table,
+                                            std::vector<RowAdd> adds) {
+  const auto by_column = [](const RowAdd::Delta& a, const RowAdd::Delta& b) {
+    return std::tie(a.family, a.qualifier) < std::tie(b.family, b.qualifier);
+  };
+  std::vector<std::size_t> plain;  // additions that HBase may take in a batch
+  std::vector<RowAdd> batch;       // these
+  std::vector<std::size_t> marked;
+  std::vector<Task<RowAddResult>> markings;
+  for (std::size_t i = 0; i < adds.size(); ++i) {
+    std::ranges::sort(adds[i].deltas, by_column);
+    if (adds[i].once) {
+      marked.push_back(i);
+      markings.push_back(add_once(context, table, adds[i]));
+    } else if (!adds[i].deltas.empty()) {
+      plain.push_back(i);
+      batch.push_back(adds[i]);
+    }
+  }
+  std::vector<RowAddResult> results(adds.size());
+  auto gathering = gather(std::move(markings), kMarksAtOnce);
+  std::vector<Result<RowAddResult>> marks = co_await std::move(gathering);
+  for (std::size_t i = 0; i < marks.size(); ++i) {
+    CO_TRY(results[marked[i]], std::move(marks[i]));
+  }
+  Task<std::vector<CountersAfter>> adding = add_to_counters(context, table, std::move(batch));
+  CO_TRY(std::vector<CountersAfter> counters, co_await std::move(adding));
+  for (std::size_t i = 0; i < plain.size(); ++i) {
+    if (!counters[i]) {
+      results[plain[i]].outcome = AddOutcome::kNoCounter;
+      continue;
+    }
+    Final added{.answer = {.cells = *std::move(counters[i]), .processed = true}};
+    Task<RowAddResult> finishing =
+        finish_add(context, table, adds[plain[i]], Bytes(), std::move(added));
+    CO_TRY(results[plain[i]], co_await std::move(finishing));
+  }
+  co_return results;
 }
 
 Task<CasOutcome> check_and_put_cell(ClientContextPtr context, std::string table,

@@ -19,8 +19,9 @@ namespace halite::storage::hbase {
 // it is not created.
 [[nodiscard]] Task<IncrementResult> increment_cell(ClientContextPtr context, std::string table,
                                                    CellAddress cell, std::int64_t delta);
-[[nodiscard]] Task<RowAddResult> add_to_row(ClientContextPtr context, std::string table,
-                                            RowAdd add);
+[[nodiscard]] Task<std::vector<RowAddResult>> add_to_rows(ClientContextPtr context,
+                                                          std::string table,
+                                                          std::vector<RowAdd> adds);
 [[nodiscard]] Task<CasOutcome> check_and_put_cell(ClientContextPtr context, std::string table,
                                                   CheckAndPut change);
 [[nodiscard]] Task<CasOutcome> check_and_mutate_row(ClientContextPtr context, std::string table,

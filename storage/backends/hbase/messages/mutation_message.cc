@@ -42,6 +42,15 @@ CellView append_view(const CellAppend& append) {
           .value = append.value};
 }
 
+CellView delta_view(BytesView row, const RowAdd::Delta& one, BytesView amount) {
+  return {.row = row,
+          .family = one.family,
+          .qualifier = one.qualifier,
+          .time = wire_time(0),
+          .kind = CellKind::kPut,
+          .value = amount};
+}
+
 CellView delete_view(BytesView row, const CellDelete& change) {
   const bool whole_family = change.kind == DeleteKind::kFamily;
   return {.row = row,
@@ -111,6 +120,15 @@ std::size_t append_bytes(const CellAppend& append) {
   return kMessageBytes + append.cell.row.size() + cell_bytes(append_view(append));
 }
 
+std::size_t add_bytes(const RowAdd& add) {
+  std::size_t bytes = kMessageBytes + add.row.size();
+  for (const RowAdd::Delta& one : add.deltas) {
+    bytes += cell_bytes(delta_view(add.row, one, BytesView()));
+    bytes += sizeof one.delta;
+  }
+  return bytes;
+}
+
 std::size_t mutation_bytes(const RowMutation& mutation) {
   std::size_t bytes = kMessageBytes + mutation.row.size();
   for (const Cell& cell : mutation.puts) bytes += cell_bytes(put_view(mutation.row, cell));
@@ -145,6 +163,18 @@ void write_append(const CellAppend& append, std::uint64_t nonce, Durability dura
   results.set_name("_rr_");
   results.set_value(Bytes(1, '\0'));
   append_cell(cells, append_view(append));
+}
+
+void write_increment(const RowAdd& add, Sign sign, Durability durability, pb::MutationProto& to,
+                     Bytes& cells) {
+  to.set_row(add.row);
+  set_head(to, pb::MutationProto::INCREMENT, durability, add.deltas.size());
+  for (const RowAdd::Delta& one : add.deltas) {
+    const auto delta = static_cast<std::uint64_t>(one.delta);
+    Bytes amount;
+    append_be(amount, sign == Sign::kAdd ? delta : 0 - delta);
+    append_cell(cells, delta_view(add.row, one, amount));
+  }
 }
 
 void write_columns(const FamilyColumns& columns, pb::Column& to) {

@@ -1,6 +1,9 @@
 // Converts changes and reads of rows to messages and cells.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+
 #include "common/bytes/bytes.h"
 #include "storage/backends/hbase/messages/data.h"
 #include "storage/backends/hbase/proto/client.pb.h"
@@ -28,6 +31,12 @@ void write_deletes(const RowMutation& mutation, Durability durability, pb::Mutat
 // The server does not return the new cell.
 void write_append(const CellAppend& append, std::uint64_t nonce, Durability durability,
                   pb::MutationProto& to, Bytes& cells);
+
+// Adds the deltas, or takes them away again.
+enum class Sign : std::uint8_t { kAdd, kUndo };
+void write_increment(const RowAdd& add, Sign sign, Durability durability, pb::MutationProto& to,
+                     Bytes& cells);
+[[nodiscard]] std::size_t add_bytes(const RowAdd& add);
 
 void write_get(const RowGet& get, pb::Get& to);
 void write_columns(const FamilyColumns& columns, pb::Column& to);

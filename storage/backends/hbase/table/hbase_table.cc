@@ -10,7 +10,6 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <fmt/format.h>
 
-#include "common/gather.h"
 #include "storage/backends/hbase/table/hbase_changes.h"
 #include "storage/backends/hbase/table/hbase_scan.h"
 #include "storage/backends/shared/wide_column_rules.h"
@@ -20,7 +19,6 @@ namespace {
 
 namespace asio = boost::asio;
 
-constexpr std::size_t kAddsAtOnce = 64;  // requests of one call
 constexpr auto kNextMillisecond = std::chrono::milliseconds(2);
 // The maximum of versions of one cell that are far ahead.
 constexpr int kFarAheadMax = 100;
@@ -285,55 +283,53 @@ Task<std::int64_t> HBaseTable::increment(Bytes row, Column column, std::int64_t 
 
 Task<std::vector<AddOutcome>> HBaseTable::add(std::vector<CounterAdd> adds) {
   CO_TRY_VOID(check_adds(adds, names_.size()));
-  const std::size_t count = adds.size();
-  boost::unordered_flat_map<Bytes, std::size_t> rows;
-  std::vector<std::vector<std::size_t>> places;  // of each row's additions
-  for (std::size_t i = 0; i < count; ++i) {
-    const auto [row, is_new] = rows.try_emplace(adds[i].row, places.size());
-    if (is_new) places.emplace_back();
-    places[row->second].push_back(i);
+  std::vector<AddOutcome> outcomes(adds.size());
+  // Additions to one row are made one after the other, those to different rows together.
+  boost::unordered_flat_map<Bytes, std::size_t> seen;
+  std::vector<std::vector<std::size_t>> rounds;
+  for (std::size_t i = 0; i < adds.size(); ++i) {
+    const std::size_t round = seen[adds[i].row]++;
+    if (round == rounds.size()) rounds.emplace_back();
+    rounds[round].push_back(i);
   }
-  std::vector<Task<std::vector<AddOutcome>>> tasks;
-  tasks.reserve(places.size());
-  for (const std::vector<std::size_t>& row : places) {
-    std::vector<CounterAdd> part;
-    for (const std::size_t place : row) part.push_back(std::move(adds[place]));
-    tasks.push_back(add_to_row(std::move(part)));
-  }
-  auto gathering = gather(std::move(tasks), kAddsAtOnce);
-  const std::vector<Result<std::vector<AddOutcome>>> parts = co_await std::move(gathering);
-  std::vector<AddOutcome> outcomes(count);
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    if (!parts[i]) co_return std::unexpected(parts[i].error());
-    for (std::size_t j = 0; j < places[i].size(); ++j) outcomes[places[i][j]] = (*parts[i])[j];
-  }
-  co_return outcomes;
-}
-
-Task<std::vector<AddOutcome>> HBaseTable::add_to_row(std::vector<CounterAdd> adds) {
-  std::vector<AddOutcome> outcomes;
-  for (CounterAdd& add : adds) {
-    CO_TRY(const AddOutcome outcome, co_await add_one(std::move(add)));
-    outcomes.push_back(outcome);
+  for (const std::vector<std::size_t>& round : rounds) {
+    CO_TRY_VOID(co_await add_to_rows(adds, round, outcomes));
   }
   co_return outcomes;
 }
 
 // Cells get the region server's times, and expire by its clock.
-Task<AddOutcome> HBaseTable::add_one(CounterAdd add) {
-  hbase::RowAdd change{.row = add.row, .deltas = {}, .once = {}};
-  for (const CounterAdd::Delta& one : add.deltas) {
-    change.deltas.push_back({names_[one.column.family], one.column.qualifier, one.delta});
+Task<void> HBaseTable::add_to_rows(const std::vector<CounterAdd>& adds,
+                                   const std::vector<std::size_t>& places,
+                                   std::vector<AddOutcome>& outcomes) {
+  std::vector<hbase::RowAdd> changes;
+  changes.reserve(places.size());
+  for (const std::size_t place : places) {
+    const CounterAdd& add = adds[place];
+    hbase::RowAdd& change = changes.emplace_back();
+    change.row = add.row;
+    for (const CounterAdd::Delta& one : add.deltas) {
+      change.deltas.push_back({names_[one.column.family], one.column.qualifier, one.delta});
+    }
+    if (add.once) change.once = {add.row, names_[add.once->family], add.once->qualifier};
   }
-  if (add.once) change.once = {add.row, names_[add.once->family], add.once->qualifier};
-  CO_TRY(const hbase::RowAddResult result,
-         co_await dependencies_.client.add(dependencies_.name, std::move(change)));
-  for (const hbase::Cell& counter : result.counters) follow(counter.time);
-  if (result.outcome != AddOutcome::kOverflow) co_return result.outcome;
-  // Undone. A counter of 0 was probably absent before; it means the same.
+  CO_TRY(const std::vector<hbase::RowAddResult> results,
+         co_await dependencies_.client.add(dependencies_.name, std::move(changes)));
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    outcomes[places[i]] = results[i].outcome;
+    for (const hbase::Cell& counter : results[i].counters) follow(counter.time);
+    if (results[i].outcome != AddOutcome::kOverflow) continue;
+    CO_TRY_VOID(co_await remove_zeros(adds[places[i]], results[i].counters));
+  }
+  co_return Result<void>();
+}
+
+// After an addition that was undone. A counter of 0 was probably absent before; it means the same.
+Task<void> HBaseTable::remove_zeros(const CounterAdd& add,
+                                    const std::vector<hbase::Cell>& counters) {
   const Bytes zero(sizeof(std::int64_t), '\0');
   for (const CounterAdd::Delta& one : add.deltas) {
-    for (const hbase::Cell& counter : result.counters) {
+    for (const hbase::Cell& counter : counters) {
       const bool here =
           counter.family == names_[one.column.family] && counter.qualifier == one.column.qualifier;
       if (!here || counter.value != zero) continue;
@@ -341,7 +337,7 @@ Task<AddOutcome> HBaseTable::add_one(CounterAdd add) {
                                         Cell{counter.qualifier, counter.value, counter.time}, {}));
     }
   }
-  co_return result.outcome;
+  co_return Result<void>();
 }
 
 // For counters with a TTL: an expired cell counts as 0, which the server cannot decide.

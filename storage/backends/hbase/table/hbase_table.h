@@ -61,9 +61,10 @@ class HBaseTable final : public Table, public std::enable_shared_from_this<HBase
   Task<std::vector<hbase::CellDelete>> by_version(const Bytes& row, hbase::CellDelete whole);
   [[nodiscard]] TimestampMs far_ahead() const;  // cells with a later time are far ahead
   Task<std::int64_t> increment_by_hand(Bytes row, Column column, std::int64_t delta);
-  // The additions of one row, in order.
-  Task<std::vector<AddOutcome>> add_to_row(std::vector<CounterAdd> adds);
-  Task<AddOutcome> add_one(CounterAdd add);
+  // The additions at these places, of which no two have one row. Sets their outcomes.
+  Task<void> add_to_rows(const std::vector<CounterAdd>& adds,
+                         const std::vector<std::size_t>& places, std::vector<AddOutcome>& outcomes);
+  Task<void> remove_zeros(const CounterAdd& add, const std::vector<hbase::Cell>& counters);
   // Replaces the server's value `found` by `value`.
   Task<CasOutcome> replace(hbase::CellAddress at, std::optional<Cell> found, Bytes value);
 

@@ -25,6 +25,15 @@ class ClientCellTest : public ClientTest {
                                                  .time = ++time_}));
   }
 
+  // To two columns of a row.
+  Result<RowAddResult> add(std::int64_t delta, const Bytes& once) {
+    std::vector<RowAdd> adds(1);
+    adds[0] = {.row = "r", .deltas = {{"f", "y", -delta}, {"f", "x", delta}}, .once = {}};
+    if (!once.empty()) adds[0].once = {"r", "m", once};
+    TRY(std::vector<RowAddResult> added, run_task(client().add("t", std::move(adds))));
+    return std::move(added.front());
+  }
+
   TimestampMs time_ = kTime;
 };
 
@@ -58,51 +67,63 @@ Bytes number(std::uint64_t value) {
   return bytes;
 }
 
-RowAdd row_add(std::int64_t delta, const Bytes& once) {
-  RowAdd add{.row = "r", .deltas = {{"f", "y", -delta}, {"f", "x", delta}}, .once = {}};
-  if (!once.empty()) add.once = {"r", "m", once};
-  return add;
-}
-
 TEST_F(ClientCellTest, CountersOfARowCountOnceWhateverGetsLost) {
   std::uint64_t sum = 0;
-  for (const char* method : {"Multi", "Mutate"}) {
-    const bool marked = method == std::string("Multi");
+  for (const bool marked : {true, false}) {
     for (const FakeReaction::What what :
          {FakeReaction::kAnswer, FakeReaction::kCloseBefore, FakeReaction::kCloseAfter,
           FakeReaction::kSwallow, FakeReaction::kIgnore}) {
       const Bytes mark = marked ? "mark" + std::to_string(what) : "";
-      react_once(method, {.what = what});
-      const Result<RowAddResult> added = run_task(client().add("t", row_add(5, mark)));
+      react_once("Multi", {.what = what});
+      const Result<RowAddResult> added = add(5, mark);
       ASSERT_TRUE(added) << added.error().message;
-      EXPECT_EQ(added->outcome, AddOutcome::kAdded) << method << what;
+      EXPECT_EQ(added->outcome, AddOutcome::kAdded) << mark << what;
       sum += 5;
       const std::string counters = "f:x=" + number(sum) + ",f:y=" + number(0 - sum);
-      EXPECT_TRUE(hbase_.row_text("t", "r").starts_with(counters)) << method << what;
+      EXPECT_TRUE(hbase_.row_text("t", "r").starts_with(counters)) << mark << what;
       if (!marked) continue;
       // Another call, whose answer gets lost too, is not told that it was applied.
-      react_once(method, {.what = what});
-      EXPECT_EQ(run_task(client().add("t", row_add(5, mark))).value().outcome,
-                AddOutcome::kRepeated);
-      EXPECT_TRUE(hbase_.row_text("t", "r").starts_with(counters)) << method << what;
+      react_once("Multi", {.what = what});
+      EXPECT_EQ(add(5, mark).value().outcome, AddOutcome::kRepeated);
+      EXPECT_TRUE(hbase_.row_text("t", "r").starts_with(counters)) << mark << what;
     }
   }
 }
 
+TEST_F(ClientCellTest, RowsAreAddedToTogetherAndRefusedByThemselves) {
+  using enum AddOutcome;
+  ASSERT_TRUE(check_and_put(std::nullopt, "no counter"));
+  std::vector<RowAdd> adds;
+  for (const Bytes& row : {Bytes("a"), Bytes("r"), Bytes("z")}) {
+    adds.push_back({.row = row, .deltas = {{"f", "q", 3}}, .once = {}});
+  }
+  int calls = 0;
+  hbase_.script([&calls](const FakeCall& call) {
+    if (call.method == "Multi" || call.method == "Mutate") ++calls;
+    return FakeReaction{};
+  });
+  const auto added = run_task(client().add("t", std::move(adds)));
+  ASSERT_TRUE(added) << added.error().message;
+  EXPECT_EQ(added->at(0).outcome, kAdded);
+  EXPECT_EQ(added->at(1).outcome, kNoCounter);
+  EXPECT_EQ(added->at(2).outcome, kAdded);
+  EXPECT_EQ(added->at(2).counters.at(0).value, number(3));
+  EXPECT_EQ(hbase_.row_text("t", "r"), "f:q=no counter");
+  EXPECT_EQ(calls, 1);
+}
+
 TEST_F(ClientCellTest, AWrappedSumIsUndoneWhateverGetsLost) {
-  ASSERT_TRUE(run_task(client().add("t", row_add(INT64_MAX, ""))));
+  ASSERT_TRUE(add(INT64_MAX, ""));
   const std::string before = hbase_.row_text("t", "r");
   for (const Bytes& mark : {Bytes("mark"), Bytes()}) {
     for (const FakeReaction::What what :
          {FakeReaction::kAnswer, FakeReaction::kCloseAfter, FakeReaction::kSwallow}) {
       for (const int at : {1, 2}) {  // the addition, or what undoes it
         hbase_.script([&, calls = 0](const FakeCall& call) mutable -> FakeReaction {
-          const bool it = call.method == (mark.empty() ? "Mutate" : "Multi");
+          const bool it = call.method == "Multi" || call.method == "Mutate";
           return it && ++calls == at ? FakeReaction{.what = what} : FakeReaction{};
         });
-        EXPECT_EQ(run_task(client().add("t", row_add(2, mark))).value().outcome,
-                  AddOutcome::kOverflow)
-            << mark << what << at;
+        EXPECT_EQ(add(2, mark).value().outcome, AddOutcome::kOverflow) << mark << what << at;
         EXPECT_EQ(hbase_.row_text("t", "r"), before) << mark << what << at;
       }
     }
