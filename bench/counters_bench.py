@@ -1,11 +1,16 @@
 """Increments of counters by telnet from sixteen connections: how many a second of the server's
 processor takes, over ten thousand counters in random order and over a single one. Each run ends with
 `sync`, and the sums are compared with what was sent before a figure counts.
+
+On HBase: python3 tests/hbase/run.py -- python3 bench/counters_bench.py build/release
 """
 
 import json
+import os
+import pathlib
 import random
 import socket
+import sys
 import tempfile
 import threading
 import time
@@ -20,10 +25,10 @@ START_S = int(time.time()) // 3600 * 3600 - 3600  # senders send what happens no
 RULES = '[{"metrics":"web.*","buckets":["1h","1d","all"],"keep":["14d","400d","0"]}]'
 
 
-def lines(counters, count, seed):
+def lines(metric, counters, count, seed):
     choose = random.Random(seed)
     hosts = [f" 1 domain=com.example{n}\n" for n in range(counters)]
-    return "".join(f"incr {METRIC} {START_S + choose.randrange(60)}{choose.choice(hosts)}"
+    return "".join(f"incr {metric} {START_S + choose.randrange(60)}{choose.choice(hosts)}"
                    for _ in range(count)).encode()
 
 
@@ -38,12 +43,12 @@ def send(port, text, rounds):
     expect("reply of a connection", answer, b"synced\n")
 
 
-def measure(binary, counters, rules, rounds):
-    settings = ("--set", f"counters={RULES}") if rules else ()
-    texts = [lines(counters, 50_000, seed) for seed in range(CONNECTIONS)]
+def measure(binary, counters, rules, rounds, store=("engine",), metric=METRIC):
+    settings = (*store[1:], *(("--set", f"counters={RULES}") if rules else ()))
+    texts = [lines(metric, counters, 50_000, seed) for seed in range(CONNECTIONS)]
     sent = CONNECTIONS * 50_000 * rounds
     with tempfile.TemporaryDirectory(prefix="counters-") as scratch:
-        server = Server(binary, "engine", scratch + "/data", *settings)
+        server = Server(binary, store[0], scratch + "/data", *settings)
         try:
             before = server.cpu_seconds()
             threads = [threading.Thread(target=send, args=(server.port, text, rounds))
@@ -54,7 +59,7 @@ def measure(binary, counters, rules, rounds):
                 thread.join()
             cpu = server.cpu_seconds() - before
             [answer] = json.loads(server.get(
-                f"/api/query?start={START_S}&end={START_S + 3600}&m=sum:1h-sum:{METRIC}"))
+                f"/api/query?start={START_S}&end={START_S + 3600}&m=sum:1h-sum:{metric}"))
             expect("sum of the increments", sum(answer["dps"].values()), sent)
         finally:
             server.kill()
@@ -68,3 +73,14 @@ def run(build, quick):
              measure(binary, counters, rules, rounds))
             for counters in (COUNTERS, 1) for rules in (False, True)]
     table(f"increments a CPU-second, {CONNECTIONS} connections", ("", "Halite"), rows)
+
+
+def run_on_hbase(build):
+    store = ("hbase", "--set", f"hbase.quorum={os.environ['HALITE_TEST_HBASE']}")
+    measure(build / "halite", COUNTERS, False, 1, store, "warm.up")
+    table(f"increments a CPU-second of the daemon, {CONNECTIONS} connections, HBase", ("", "Halite"),
+          [(f"{COUNTERS:,} counters, minutes", measure(build / "halite", COUNTERS, False, 1, store))])
+
+
+if __name__ == "__main__":
+    run_on_hbase(pathlib.Path(sys.argv[1]))

@@ -116,6 +116,7 @@ class AddJob final : public BatchJob {
     return {};
   }
   bool refuse(std::size_t, const Fault& fault) override { return is_no_counter(fault); }
+  [[nodiscard]] bool waits_for_each() const override { return true; }
   [[nodiscard]] std::uint64_t nonce_group() const override { return nonce_group_; }
 
  private:
@@ -172,13 +173,17 @@ using Failures = std::vector<BatchFailure>;
 Task<Failures> send(ClientContextPtr context, std::shared_ptr<BatchJob> job, Endpoint server,
                     std::vector<BatchItem> items, std::uint32_t timeout_ms) {
   BatchRequest request(*job, std::move(items));
-  Task<Semaphore::Permit> entering = context->servers.batch_pass(server, timeout_ms);
-  const auto pass = co_await std::move(entering);
-  if (!pass) {
-    const bool busy = pass.error().code == Errc::kOverloaded;
-    co_return request.all_failed(Fault{.remedy = busy ? Remedy::kOverloaded : Remedy::kGiveUp,
-                                       .error = pass.error(),
-                                       .moved = {}});
+  Semaphore::Permit held;
+  if (!job->waits_for_each()) {
+    Task<Semaphore::Permit> entering = context->servers.batch_pass(server, timeout_ms);
+    Result<Semaphore::Permit> pass = co_await std::move(entering);
+    if (!pass) {
+      const bool busy = pass.error().code == Errc::kOverloaded;
+      co_return request.all_failed(Fault{.remedy = busy ? Remedy::kOverloaded : Remedy::kGiveUp,
+                                         .error = pass.error(),
+                                         .moved = {}});
+    }
+    held = *std::move(pass);
   }
   RemoteTask<Reply> calling =
       context->servers.call(server, kClientService, request.call(timeout_ms));
@@ -264,11 +269,15 @@ class Round {
 
   void cut(const Endpoint& server, std::vector<BatchItem>& items, std::uint32_t timeout_ms,
            std::vector<Task<Failures>>& parts) const {
+    std::size_t actions_max = context_->options.batch_actions_max;
+    if (job_->waits_for_each()) {
+      actions_max = std::clamp<std::size_t>(items.size() / kRequestsAtOnce, 1, actions_max);
+    }
     std::vector<BatchItem> part;
     std::size_t bytes = 0;
     for (BatchItem& item : items) {
       const std::size_t more = job_->bytes(item.at);
-      if (!part.empty() && (part.size() == context_->options.batch_actions_max ||
+      if (!part.empty() && (part.size() == actions_max ||
                             bytes + more > context_->options.request_bytes_max)) {
         parts.push_back(send(context_, job_, server, std::exchange(part, {}), timeout_ms));
         bytes = 0;

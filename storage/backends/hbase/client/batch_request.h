@@ -31,6 +31,8 @@ class BatchJob {
     static_cast<void>(fault);
     return false;
   }
+  // The server makes one action after the other durable, so that many small requests are faster.
+  [[nodiscard]] virtual bool waits_for_each() const { return false; }
   // For actions that must be applied once; 0 = there is none.
   [[nodiscard]] virtual std::uint64_t nonce_group() const { return 0; }
 };
