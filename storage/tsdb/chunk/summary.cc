@@ -23,6 +23,8 @@ constexpr std::uint8_t kScaled = 0x10;
 constexpr std::uint8_t kHasDecodeOnly = 0x20;
 // Upper bound of sums of mantissas.
 constexpr std::uint64_t kScaledMax = std::uint64_t{1} << 62;
+// Upper bound of mantissas that are divided: each is a double.
+constexpr std::uint64_t kDividedMax = std::uint64_t{1} << 53;
 
 // The spans as columns. Numbers are mantissas if scaled, otherwise ordered doubles. Spans that are
 // decode_only have no numbers.
@@ -65,6 +67,9 @@ struct ScaledTotals {
 std::optional<ScaledTotals> scaled_total(PointsView points, unsigned exponent) {
   const double power = kPowersOfTen[exponent];
   const auto whole_power = static_cast<std::int64_t>(power);
+  const std::uint64_t mantissa_max =
+      std::min(kScaledMax / points.size(), exponent == 0 ? kScaledMax : kDividedMax);
+  const std::int64_t integer_max = static_cast<std::int64_t>(mantissa_max) / whole_power;
   ScaledTotals totals;
   for (std::size_t i = 0; i < points.size(); ++i) {
     std::int64_t mantissa = 0;
@@ -74,8 +79,7 @@ std::optional<ScaledTotals> scaled_total(PointsView points, unsigned exponent) {
       mantissa = static_cast<std::int64_t>(one.mantissa);
     } else {
       const std::int64_t integer = as_integer(points.values[i]);
-      const auto most = static_cast<std::int64_t>(kScaledMax / points.size()) / whole_power;
-      if (integer > most || integer < -most) return std::nullopt;
+      if (integer > integer_max || integer < -integer_max) return std::nullopt;
       mantissa = integer * whole_power;
     }
     totals.min = i == 0 ? mantissa : std::min(totals.min, mantissa);

@@ -111,6 +111,17 @@ TEST(Summary, WholeNumbersAreExact) {
   for (const SpanSummary& span : made->spans) EXPECT_TRUE(span.sum_exact);
 }
 
+// Multiplied by a power of ten, they are above 2^53.
+TEST(Summary, LargeIntegersAmongDecimals) {
+  Points points;
+  for (int i = 0; i < 20; ++i) points.push_back(i * 1000, double_bits(i + 0.25), true);
+  points.push_back(kHourMs, integer_bits(6'307'634'131'183'632), false);
+  points.push_back(2 * kHourMs, integer_bits(-840'882'536'407'746), false);
+  points.push_back(3 * kHourMs, integer_bits((std::int64_t{1} << 53) / 100), false);
+  points.push_back(4 * kHourMs, integer_bits((std::int64_t{1} << 53) / 100 + 1), false);
+  expect_summaries(points, kHourMs, "large integers");
+}
+
 TEST(Summary, TimesBefore1970AndGaps) {
   Points points;
   points.push_back(-kHourMs - 1, integer_bits(5), false);
