@@ -19,6 +19,7 @@ class FlipsDirectory(Directory):
     profiles = (Forever(),)
     backups_wanted = False
     increments_wanted = False
+    views_wanted = False
 
     def round(self, number):
         self._launch()

@@ -41,6 +41,8 @@ def run(options, kind, totals):
                   f"{directory.ledger.acknowledged} points acknowledged here", flush=True)
         directory.finish()
         directory.close(keep=False)
+        if directory.views_wanted and not options.series and totals["checks in which views answered"] == 0:
+            raise Failure("no view answered a query in any round")
         return True
     except (Failure, ServerTrouble, AssertionError) as failure:
         where = f"{directory.profile.name}, {directory.path} is kept" if directory else "no directory"
@@ -54,7 +56,8 @@ def run(options, kind, totals):
 def print_table(results):
     rows = ["rounds", "starts", "checks", "sent", "acknowledged", "deleted", "points read back", "lost",
             "changed", "invented", "expired", "increments sent", "increments acknowledged", "sums read back",
-            "increments lost", "increments counted twice"]
+            "increments lost", "increments counted twice", "answers read back", "views wrong",
+            "checks in which views answered"]
     for totals in results.values():
         rows += sorted(name for name in totals if name not in rows)
     print(f"\n{'':36}" + "".join(f"{kind:>14}" for kind in results))
@@ -89,9 +92,10 @@ def main():
     parser.add_argument("--point-load", type=program, help="build/*/point_load, for --series")
     parser.add_argument("--disk", choices=("forgets", "lies"), default="forgets",
                         help="of power cuts; one that lies must be found out")
-    parser.add_argument("--canary", nargs="?", const="point", choices=("point", "increment", "repeat"),
+    parser.add_argument("--canary", nargs="?", const="point", choices=("point", "increment", "repeat", "view"),
                         help="claims a point (or an increment) that was never sent, which must be missed; or "
-                        "repeats requests with other keys, which must be found to count twice")
+                        "repeats requests with other keys, which must be found to count twice; or takes "
+                        "answers of views from before the load, which must be found to differ from the points")
     options = parser.parse_args()
     if options.series and not options.point_load:
         parser.error("--series needs --point-load")

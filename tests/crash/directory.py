@@ -15,6 +15,8 @@ from load import Load
 from many_series import METRICS, ManySeries
 from profile import MANY_SERIES, PROFILES, SETTINGS, CrashClock, Forever
 from server import Server, ServerTrouble
+from views import SETTINGS as VIEW_SETTINGS
+from views import ViewCheck
 
 COMPLAINTS_SHOWN = 10
 
@@ -28,6 +30,7 @@ class Directory:
     profiles = PROFILES
     backups_wanted = True
     increments_wanted = True
+    views_wanted = True
     pace = 0.02  # seconds at most between the batches of a writer
 
     def __init__(self, options, number, totals):
@@ -50,6 +53,11 @@ class Directory:
             self.unanswered = Unanswered(self.clock)
             self.settings |= {"COUNTERS": RULES}
         self.many = None
+        self.views = None
+        # In a ring points expire before the hour of a unit is over; many series want the processor.
+        if self.views_wanted and not options.series and isinstance(self.profile, Forever):
+            self.views = ViewCheck(self.clock, options.canary == "view")
+            self.settings |= VIEW_SETTINGS
         if options.series:
             self.many = ManySeries(options.point_load, options.series, self.clock())
             self.settings |= MANY_SERIES
@@ -188,6 +196,7 @@ class Directory:
             raise Failure(f"what was restored does not start:\n{self.server.log_text()}")
         self._compare(*made.ledgers, what="restored: ")
         self.server.kill()
+        self.compare_views(made.ledgers[0], "restored, ")
         shutil.rmtree(again)
         self.totals["backups restored"] += 1
 
@@ -223,6 +232,21 @@ class Directory:
             self._judge(*self.read_sums_back(increments, lasting), "sums", what)
 
     def _judge(self, right, complaints, noun, what):
+    def compare_views(self, ledger, what=""):
+        """After _compare(): at once, and when all are computed."""
+        if not self.views:
+            return
+        known = self.server.get_json("/api/suggest?type=metrics&max=1000000")
+        seen = False
+        for when in ("at once", "computed"):
+            if when == "computed":
+                self.views.wait_until_computed(self.server, known)
+            right, from_views, complaints = self.views.check(self.server, ledger, known, what + when)
+            self._judge(right, complaints, "answers", "")
+            self.totals[f"answers of views {what}{when}"] += from_views
+            seen = seen or from_views > 0
+        self.totals["checks in which views answered"] += seen
+
         self.totals[f"{noun} read back"] += right
         for kind, _ in complaints:
             self.totals[kind] += 1
@@ -235,6 +259,7 @@ class Directory:
                       lasting=self.unanswered.lasting() if self.unanswered else frozenset())
         if self.many:
             self._judge(*self.many.check(self.server), "points of many series", "")
+        self.compare_views(self.ledger)
 
     def check(self):
         try:

@@ -43,6 +43,7 @@ class FullDirectory(Directory):
     kind = "full"
     profiles = (Forever(),)
     backups_wanted = False
+    views_wanted = False  # they would need the rest of a full disk
     pace = 0.1
 
     def __init__(self, options, number, totals):

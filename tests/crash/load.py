@@ -8,6 +8,8 @@ import threading
 import time
 import urllib.parse
 
+from views import WHOLE
+
 HTTP_WRITERS = 3
 TELNET_WRITERS = 2
 SERIES_OLD = 30  # of a writer, over all rounds of a directory
@@ -26,6 +28,10 @@ def integer(choose):
     return choose.choice((choose.randrange(100), choose.getrandbits(64) - 2**63))
 
 
+def small(choose):
+    return choose.randrange(-1000, 1000)
+
+
 def double(choose):
     return choose.choice((choose.randrange(100_000) / 100, -0.0, any_double(choose)))
 
@@ -41,7 +47,7 @@ class Series:
         self.metric = metric
         self.sent = None if rewrites else set()  # times that may not come again
         self.tags = tags  # a sorted tuple of pairs
-        self.value = choose.choice((integer, double, either))
+        self.value = choose.choice((integer, double, either)) if metric != WHOLE else small
         self.times = []
         self.newest = None
 
@@ -116,7 +122,7 @@ class Load:
     # ---- writing ----------------------------------------------------------------------------
 
     def _series(self, writer, choose):
-        wanted = [(f"crash.m{n % 4}", f"old{writer}-{n}") for n in range(SERIES_OLD)]
+        wanted = [(f"crash.m{n % 5}", f"old{writer}-{n}") for n in range(SERIES_OLD)]
         wanted += [(choose.choice(("crash.m0", f"crash.round{self.round}")),
                     f"new{self.round}-{writer}-{n}") for n in range(SERIES_NEW)]
         series = []

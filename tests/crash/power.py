@@ -94,6 +94,7 @@ class SyncDirectory(PowerDirectory):
     nothing may be acknowledged until a start has looked at what there is."""
 
     kind = "sync"
+    views_wanted = False  # after a failed sync none is computed
 
     def crash(self, after):
         return super().crash(0) | {"SYNC_FAILS": self.choose.choice((0.0005, 0.002, 0.01))}
