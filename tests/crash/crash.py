@@ -37,12 +37,13 @@ def run(options, kind, totals):
                 directory = KINDS[kind](options, number // lives, totals)
             directory.round(number)
             totals["rounds"] += 1
+            many = f", {directory.many.points} of many series" if directory.many else ""
             print(f"{kind} {number + 1}/{options.rounds}: {directory.profile.name}, "
-                  f"{directory.ledger.acknowledged} points acknowledged here", flush=True)
+                  f"{directory.ledger.acknowledged} points acknowledged here{many}", flush=True)
         directory.finish()
-        directory.close(keep=False)
         if directory.views_wanted and not options.series and totals["checks in which views answered"] == 0:
             raise Failure("no view answered a query in any round")
+        directory.close(keep=False)
         return True
     except (Failure, ServerTrouble, AssertionError) as failure:
         where = f"{directory.profile.name}, {directory.path} is kept" if directory else "no directory"
@@ -83,7 +84,7 @@ def main():
     parser.add_argument("--halite-crash", type=program, required=True)
     parser.add_argument("--preload", type=program, help="build/*/libforgetful_disk.so")
     parser.add_argument("--rounds", type=int, default=20, help="of each kind (20)")
-    parser.add_argument("--rounds-per-directory", type=int, default=20)
+    parser.add_argument("--rounds-per-directory", type=int, help="(20; with --series all)")
     parser.add_argument("--seed", type=int, default=time.time_ns() % 1_000_000)
     parser.add_argument("--kind", choices=(*KINDS, "all"), default="all")
     parser.add_argument("--dir", type=pathlib.Path, help="where data directories are made (/tmp)")
@@ -99,6 +100,7 @@ def main():
     options = parser.parse_args()
     if options.series and not options.point_load:
         parser.error("--series needs --point-load")
+    options.rounds_per_directory = options.rounds_per_directory or (options.rounds if options.series else 20)
     print(f"--seed {options.seed}", flush=True)
     results = {}
     well = True

@@ -44,7 +44,8 @@ class Directory:
         self.path = pathlib.Path(tempfile.mkdtemp(prefix=f"halite-crash-{self.kind}-", dir=options.dir))
         self.data = self.path / "data"
         self.settings = SETTINGS | self.profile.settings
-        self.backups = Backups(self.path / "kept") if self.backups_wanted else None
+        # A restore of many series would take longer than the round.
+        self.backups = Backups(self.path / "kept") if self.backups_wanted and not options.series else None
         if self.backups:
             self.settings |= {"ENGINE_BACKUP_DIR": self.backups.path}
         self.increments = self.unanswered = None
@@ -52,12 +53,12 @@ class Directory:
             self.increments = IncrementLedger(self.profile)
             self.unanswered = Unanswered(self.clock)
             self.settings |= {"COUNTERS": RULES}
-        self.many = None
         self.views = None
         # In a ring points expire before the hour of a unit is over; many series want the processor.
         if self.views_wanted and not options.series and isinstance(self.profile, Forever):
             self.views = ViewCheck(self.clock, options.canary == "view")
             self.settings |= VIEW_SETTINGS
+        self.many = None
         if options.series:
             self.many = ManySeries(options.point_load, options.series, self.clock())
             self.settings |= MANY_SERIES
@@ -137,10 +138,10 @@ class Directory:
             increments = IncrementLoad(self.server, self.increments, self.unanswered, self.clock, number,
                                        self.choose.getrandbits(32), self.pace, self.options.canary)
         load = Load(self.server, self.ledger, self.profile, self.clock, number,
-                    self.choose.getrandbits(32), pace=self.pace, backups=self.backups, increments=increments)
-        if self.many and self.many.acknowledged == 0:  # new series take longer than a load lives
-            self.many.start(self.server.port)
-            self.many.join()
+                    self.choose.getrandbits(32), pace=self.pace, backups=self.backups, increments=increments,
+                    settle_pause=0.3 * self._slowness())
+        if self.many:
+            self.many.fill(self.server.port)
         load.start()
         if self.many:
             self.many.start(self.server.port)
@@ -195,8 +196,8 @@ class Directory:
         if not self.server.listens():
             raise Failure(f"what was restored does not start:\n{self.server.log_text()}")
         self._compare(*made.ledgers, what="restored: ")
-        self.server.kill()
         self.compare_views(made.ledgers[0], "restored, ")
+        self.server.kill()
         shutil.rmtree(again)
         self.totals["backups restored"] += 1
 
@@ -231,7 +232,6 @@ class Directory:
         if increments:
             self._judge(*self.read_sums_back(increments, lasting), "sums", what)
 
-    def _judge(self, right, complaints, noun, what):
     def compare_views(self, ledger, what=""):
         """After _compare(): at once, and when all are computed."""
         if not self.views:
@@ -247,6 +247,7 @@ class Directory:
             seen = seen or from_views > 0
         self.totals["checks in which views answered"] += seen
 
+    def _judge(self, right, complaints, noun, what):
         self.totals[f"{noun} read back"] += right
         for kind, _ in complaints:
             self.totals[kind] += 1
@@ -254,26 +255,27 @@ class Directory:
             shown = "\n".join(f"  {kind}: {text}" for kind, text in complaints[:COMPLAINTS_SHOWN])
             raise Failure(f"{what}{len(complaints)} {noun} are wrong:\n{shown}\n{self.server.log_text()}")
 
-    def compare_all(self):
+    def compare_all(self, full=False):
+        """full: all of many series."""
         self._compare(self.ledger, self.increments,
                       lasting=self.unanswered.lasting() if self.unanswered else frozenset())
-        if self.many:
-            self._judge(*self.many.check(self.server), "points of many series", "")
         self.compare_views(self.ledger)
+        if self.many:
+            self._judge(*self.many.check(self.server, full), "points of many series", "")
 
-    def check(self):
+    def check(self, full=False):
         try:
-            self.compare_all()
+            self.compare_all(full)
         except (OSError, ServerTrouble) as error:
             raise Failure(f"reading back: {error}\n{self.server.log_text()}") from error
 
     def finish(self):
         """A last look; then it has to stop in order, and to have everything after that, too."""
-        for _ in range(2):
+        for last in (False, True):
             self._launch()
             if not self.server.listens():
                 raise Failure(f"it did not start:\n{self.server.log_text()}")
-            self.check()
+            self.check(full=last)
             if code := self.server.terminate():
                 raise Failure(f"exit code {code}:\n{self.server.log_text()}")
 

@@ -77,9 +77,10 @@ class Load:
     """The writers of one round. Use start(), then kill the server, then join()."""
 
     def __init__(self, server, ledger, profile, clock, round_number, seed, pace=0.02, backups=None,
-                 rewrites=True, increments=None):
+                 rewrites=True, increments=None, settle_pause=0.3):
         """pace: seconds at most between two batches of a writer; backups: where they are made;
-        rewrites: points are sent again, and deleted; increments: an IncrementLoad beside the points."""
+        rewrites: points are sent again, and deleted; increments: an IncrementLoad beside the points;
+        settle_pause: seconds at most between two flushes, seals or backups."""
         self.server = server
         self.ledger = ledger
         self.profile = profile
@@ -89,6 +90,7 @@ class Load:
         self.refusals = increments.refusals if increments else []
         self.pace = pace
         self.backups = backups
+        self.settle_pause = settle_pause
         self.rewrites = rewrites
         self.under_way = None  # "flush", "seal" or "backup" while it is asked for
         self.phase = "load"  # what was under way when the server went
@@ -216,7 +218,7 @@ class Load:
     def _settle(self, seed):
         choose = random.Random(seed)
         while not self.stopping:
-            time.sleep(choose.random() * 0.3)
+            time.sleep(choose.random() * self.settle_pause)
             what = choose.choice(("flush", "flush", "seal") + ("backup",) * bool(self.backups))
             self.under_way = what
             try:

@@ -58,14 +58,14 @@ class PowerDirectory(Directory):
     def _cut_under_load(self):
         return 0 if self.choose.random() < 0.5 else int(100 * 2 ** (self.choose.random() * 6))
 
-    def check(self):
+    def check(self, full=False):
         try:
-            self.compare_all()
+            self.compare_all(full)
         except (OSError, ServerTrouble) as error:
             if self.server.ended(1) and self.server.process.returncode == CUT:
                 self._count("reading")  # a power cut that was still to come
                 self.start()
-                self.check()
+                self.check(full)
                 return
             raise Failure(f"reading back: {error}\n{self.server.log_text()}") from error
 
