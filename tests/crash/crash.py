@@ -27,9 +27,12 @@ def run(options, kind, totals):
     """All rounds of one kind; whether all was well."""
     directory = None
     number = 0
+    began = time.monotonic()
     lives = 1 if kind == "flips" else options.rounds_per_directory
     try:
         for number in range(options.rounds):
+            if options.minutes and time.monotonic() - began > 60 * options.minutes:
+                break
             if number % lives == 0:
                 if directory is not None:
                     directory.finish()
@@ -84,6 +87,7 @@ def main():
     parser.add_argument("--halite-crash", type=program, required=True)
     parser.add_argument("--preload", type=program, help="build/*/libforgetful_disk.so")
     parser.add_argument("--rounds", type=int, default=20, help="of each kind (20)")
+    parser.add_argument("--minutes", type=float, help="of each kind, after which no round begins")
     parser.add_argument("--rounds-per-directory", type=int, help="(20; with --series all)")
     parser.add_argument("--seed", type=int, default=time.time_ns() % 1_000_000)
     parser.add_argument("--kind", choices=(*KINDS, "all"), default="all")
