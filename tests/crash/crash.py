@@ -44,8 +44,8 @@ def run(options, kind, totals):
             print(f"{kind} {number + 1}/{options.rounds}: {directory.profile.name}, "
                   f"{directory.ledger.acknowledged} points acknowledged here{many}", flush=True)
         directory.finish()
-        if directory.views_wanted and not options.series and totals["checks in which views answered"] == 0:
-            raise Failure("no view answered a query in any round")
+        if directory.views_wanted and not options.series:
+            expect_views(totals)
         directory.close(keep=False)
         return True
     except (Failure, ServerTrouble, AssertionError) as failure:
@@ -55,6 +55,13 @@ def run(options, kind, totals):
         if directory:
             directory.close(keep=True)
         return False
+
+
+def expect_views(totals):
+    """Without a point there is nothing to ask, as in a few rounds whose power is cut early."""
+    asked = totals["answers read back"] > 0 or totals["rounds"] >= 10
+    if asked and totals["checks in which views answered"] == 0:
+        raise Failure("no view answered a query in any round")
 
 
 def print_table(results):
