@@ -168,7 +168,7 @@ class LogReplay::Worker final : public log_records::SectionVisitor {
       return {};
     }
     std::optional<std::uint32_t> position;
-    // Otherwise check_shards() finds a series with two ids.
+    // Otherwise check_series() finds a series with two ids.
     if (reads_in_order()) position = known.find(series.tsuid);
     if (defined || position) TRY_VOID(not_consistent());
     if (!position) {
@@ -327,6 +327,11 @@ std::vector<LoggedName> LogReplay::take_names() {
 }
 
 Result<void> LogReplay::wait() {
+  for (const auto& worker : workers_) TRY_VOID(worker->wait());
+  return {};
+}
+
+Result<void> LogReplay::check_series() {
   for (const auto& worker : workers_) worker->begin_check();
   for (const auto& worker : workers_) TRY_VOID(worker->wait());
   return {};

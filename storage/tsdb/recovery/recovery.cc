@@ -131,18 +131,25 @@ bool Recovery::may_restore(const ReplayReport& report) const {
 bool Recovery::series_fit() const {
   if (replay_->greatest_id() >= series_limits_.series) return false;
   const UidWidths widths = dependencies_.retention.base().widths();
-  boost::unordered_flat_set<std::uint64_t> tag_sets;  // hashes: a collision only underestimates
-  std::size_t bytes = 0;
-  for (std::uint32_t shard = 0; shard < replay_->head()->shard_count(); ++shard) {
-    for (std::uint32_t i = 0; i < replay_->head()->shard(shard).series_count(); ++i) {
-      const BytesView tsuid = replay_->tsuid(shard, i);
-      const BytesView tags = tsuid.substr(std::min<std::size_t>(widths.metric, tsuid.size()));
-      const bool is_new = tag_sets.insert(XXH3_64bits(tags.data(), tags.size())).second;
-      bytes +=
-          series_bytes(tags.size() / (widths.tag_key + widths.tag_value), tsuid.size(), is_new);
+  const auto bytes_if = [this, &widths](auto is_new) {
+    std::size_t bytes = 0;
+    for (std::uint32_t shard = 0; shard < replay_->head()->shard_count(); ++shard) {
+      for (std::uint32_t i = 0; i < replay_->head()->shard(shard).series_count(); ++i) {
+        const BytesView tsuid = replay_->tsuid(shard, i);
+        const BytesView tags = tsuid.substr(std::min<std::size_t>(widths.metric, tsuid.size()));
+        bytes += series_bytes(tags.size() / (widths.tag_key + widths.tag_value), tsuid.size(),
+                              is_new(tags));
+      }
     }
-  }
-  return bytes <= series_limits_.bytes;
+    return bytes;
+  };
+  // Usually they fit even if no series shared a tag set, and that takes little time to see.
+  if (bytes_if([](BytesView) { return true; }) <= series_limits_.bytes) return true;
+  boost::unordered_flat_set<std::uint64_t> tag_sets;  // hashes: a collision only underestimates
+  const auto is_new = [&tag_sets](BytesView tags) {
+    return tag_sets.insert(XXH3_64bits(tags.data(), tags.size())).second;
+  };
+  return bytes_if(is_new) <= series_limits_.bytes;
 }
 
 // Moves the names of the log to names_, without those that have rows.
@@ -171,6 +178,7 @@ Result<void> Recovery::write_series() {
 }
 
 Result<void> Recovery::flush_upto(Sequence position) {
+  TRY_VOID(replay_->check_series());
   TRY_VOID(take_names());
   TRY_VOID(run_here(
       write_logged_names(dependencies_.names, dependencies_.retention.base().widths(), names_)));
@@ -215,6 +223,9 @@ Result<std::shared_ptr<Head>> Recovery::restore_head(SeriesRegistry& registry,
     if (!restored && outcome) outcome = std::move(restored);
   }
   registry.end_restore();
+  if (!outcome && outcome.error().code == Errc::kConflict) {
+    return fail(Errc::kCorruption, "the log holds a series with two ids");
+  }
   TRY_VOID(outcome);
   log::info("read {} points of {} series from the log", head->points(), registry.table().size());
   names_ = {};

@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include "storage/tsdb/wal/log.h"
+#include "storage/tsdb/wal/records.h"
 #include "tests/support/run_task.h"
 #include "tests/support/sanitized.h"
 #include "tests/unit/storage/tsdb/engine_world.h"
@@ -181,6 +183,30 @@ TEST_F(RecoveryTest, WhatDoesNotFitTheLimitOfSeriesGoesIntoChunks) {
   restart();
   EXPECT_EQ(world_.read().value(), expected);
   ASSERT_TRUE(world_.close());
+}
+
+// Its points could be shown under one id only. The head is restored, or flushed while it is read.
+TEST_F(RecoveryTest, RefusesALogInWhichASeriesHasTwoIds) {
+  write();
+  const SeriesId id = world_.intern({"a"}).value().front();
+  const std::uint32_t shard = world_.points->series(id).shard;
+  const Bytes tsuid = world_.points->series(id).tsuid;
+  world_.crash();
+  LogOptions options = world_.options.log;
+  options.dir = "/data/engine/log";
+  const ReplayCallbacks replay{.record = [](Sequence, BytesView) { return Result<void>(); },
+                               .progress = {}};
+  auto log = Log::open(world_.files, options, replay, world_.metrics);
+  ASSERT_TRUE(log) << log.error().message;
+  Bytes record;
+  log_records::append_series(record, {.id = id + 100, .shard = shard, .tsuid = tsuid});
+  ASSERT_TRUE((*log)->append(record));
+  ASSERT_TRUE((*log)->close());
+  log->reset();
+  for (const std::size_t head_bytes_max : {EngineOptions().head_bytes_max, std::size_t{1}}) {
+    world_.options.head_bytes_max = head_bytes_max;
+    EXPECT_EQ(world_.open().error().code, Errc::kCorruption) << head_bytes_max;
+  }
 }
 
 TEST_F(RecoveryTest, ANewRetentionRuleDoesNotLosePointsOfTheLog) {
