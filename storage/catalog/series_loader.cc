@@ -98,49 +98,6 @@ Task<std::vector<Result<SeriesId>>> SeriesLoader::register_stored(std::vector<By
   return add_all(std::move(tsuids), [this](const NewSeries& series) { return table_.add(series); });
 }
 
-Task<void> SeriesLoader::restore(std::vector<LoggedSeries> series) {
-  struct New {
-    std::size_t index = 0;  // the first series with the tag set
-    SeriesUids uids;
-  };
-  std::vector<New> new_sets;  // that the table does not have
-  std::vector<SeriesTable::Restored> restored(series.size());
-  Names names(uids_);
-  BytesView tags_before;
-  for (std::size_t i = 0; i < series.size(); ++i) {
-    const BytesView tsuid = series[i].tsuid;
-    restored[i].id = series[i].id;
-    restored[i].shard = series[i].shard;
-    restored[i].tsuid = tsuid;
-    SeriesUids uids;
-    if (i == 0 || tsuid.size() < widths_.metric || tsuid.substr(widths_.metric) != tags_before) {
-      restored[i].tags = table_.find_tags(tsuid);
-      if (restored[i].tags == nullptr) {
-        CO_TRY(uids, parse_tsuid(widths_, tsuid));
-        new_sets.push_back({.index = i, .uids = uids});
-      }
-      tags_before = tsuid.substr(widths_.metric);
-    }
-    restored[i].metric_uid = uids.metric = load_be_width(tsuid.substr(0, widths_.metric));
-    names.want(uids, i);
-  }
-  Result<void> known;
-  CO_TRY_VOID(co_await names.read(
-      [&known](std::size_t /*owner*/, const Error& error) { known = std::unexpected(error); }));
-  CO_TRY_VOID(known);
-  for (const New& one : new_sets) {
-    CO_TRY(const NewSeries first, make_series(one.uids, Bytes(series[one.index].tsuid), names));
-    CO_TRY(restored[one.index].tags, table_.add_tag_set(first));
-  }
-  for (std::size_t i = 0; i < restored.size(); ++i) {
-    if (restored[i].tags == nullptr) restored[i].tags = restored[i - 1].tags;
-    const auto* const metric = names.find(NameKind::kMetric, restored[i].metric_uid);
-    if (metric == nullptr) co_return std::unexpected(renamed_meanwhile());
-    restored[i].metric = metric->name;
-  }
-  co_return table_.restore(restored);
-}
-
 Task<std::vector<Result<SeriesId>>> SeriesLoader::add_all(std::vector<Bytes> tsuids, Add add) {
   std::vector<Result<SeriesUids>> parsed;
   parsed.reserve(tsuids.size());

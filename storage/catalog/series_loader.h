@@ -29,13 +29,6 @@
 
 namespace halite::storage {
 
-// A series of a log, with its id and shard there.
-struct LoggedSeries {
-  SeriesId id = 0;
-  std::uint32_t shard = 0;
-  BytesView tsuid;
-};
-
 class SeriesLoader {
  public:
   SeriesLoader(Table& rows, UidTable& uids, SeriesTable& table, UidWidths widths,
@@ -84,10 +77,6 @@ class SeriesLoader {
 
   // Adds series found in stored rows, by tsuid. Reads all unknown names at once.
   Task<std::vector<Result<SeriesId>>> register_stored(std::vector<Bytes> tsuids);
-
-  // Adds series under their ids; see SeriesTable::restore(). Fastest if series with the same tags
-  // follow each other. kNotFound: a name is missing.
-  Task<void> restore(std::vector<LoggedSeries> series);
 
  private:
   class Load;

@@ -74,7 +74,7 @@ Task<void> SeriesRegistry::restore(std::vector<LoggedSeries> series) {
   std::vector<SeriesId> ids;
   ids.reserve(series.size());
   for (const LoggedSeries& one : series) ids.push_back(one.id);
-  CO_TRY_VOID(co_await loader_.restore(std::move(series)));
+  CO_TRY_VOID(co_await restore_series(table_, uids_, widths_, series));
   co_return unstored_.add([&ids](std::vector<SeriesId>& waiting) -> Result<void> {
     waiting.insert(waiting.end(), ids.begin(), ids.end());
     return {};

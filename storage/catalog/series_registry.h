@@ -22,6 +22,7 @@
 #include "storage/catalog/names/uid_table.h"
 #include "storage/catalog/series_loader.h"
 #include "storage/catalog/series_quota.h"
+#include "storage/catalog/series_restore.h"
 #include "storage/catalog/series_rows.h"
 #include "storage/catalog/series_table.h"
 #include "storage/cells/layouts/row_layout.h"

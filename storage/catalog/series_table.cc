@@ -127,23 +127,29 @@ Result<SeriesId> SeriesTable::add_read(const NewSeries& series, std::uint64_t re
   return add_locked(series);
 }
 
-Result<const TagSet*> SeriesTable::add_tag_set(const NewSeries& series) {
-  const std::shared_lock shape(shape_mutex_);
-  TRY(const TagIndex::Added added, add_tags(series));
+Result<const TagSet*> SeriesTable::add_tag_set(TagBatch& batch, BytesView tsuid,
+                                               std::span<const std::uint32_t> tags) {
+  const std::size_t set_bytes = tag_set_bytes(tags.size(), tsuid.size());
+  TRY_VOID(check_room(1, kOwnBytes + set_bytes));
+  const TagIndex::Added added = batch.add(tsuid.substr(widths_.metric), tags);
+  if (added.made) bytes_ += set_bytes;
   return added.set;
 }
 
 // Takes the ids and the memory of series to restore.
 Result<void> SeriesTable::reserve(std::span<const Restored> series) {
+  std::vector<SeriesId> ids;
+  ids.reserve(series.size());
+  for (const Restored& one : series) ids.push_back(one.id);
   const std::lock_guard grow(grow_mutex_);
   TRY_VOID(check_room(series.size(), series.size() * kOwnBytes));
   SeriesId end = made_;
-  for (const Restored& one : series) {
-    if (one.id >= limits_.series) return full();
-    make_page(one.id);
-    restored_.add(one.id);
-    end = std::max(end, one.id + 1);
+  for (const SeriesId id : ids) {
+    if (id >= limits_.series) return full();
+    make_page(id);
+    end = std::max(end, id + 1);
   }
+  restored_.addMany(ids.size(), ids.data());
   made_ = end;
   bytes_ += series.size() * kOwnBytes;
   size_ += static_cast<SeriesId>(series.size());
@@ -151,26 +157,23 @@ Result<void> SeriesTable::reserve(std::span<const Restored> series) {
 }
 
 // Most of the work needs no lock, so that several threads restore the series of one metric.
-Result<void> SeriesTable::restore(std::span<const Restored> series) {
+Result<void> SeriesTable::restore(std::span<const RestoredMetric> metrics,
+                                  std::span<const Restored> series) {
   const std::shared_lock shape(shape_mutex_);
   TRY_VOID(reserve(series));
-  struct OfMetric {
-    Metric* metric = nullptr;
-    std::vector<const Restored*> series;
-  };
-  boost::unordered_flat_map<std::uint64_t, OfMetric> by_metric;
-  for (const Restored& one : series) {
-    OfMetric& of_metric = by_metric[one.metric_uid];
-    if (of_metric.metric == nullptr) {
-      of_metric.metric = &metric_of(one.metric_uid, one.metric, one.tsuid);
-    }
-    of_metric.series.push_back(&one);
-    put(*of_metric.metric, *one.tags, one.shard, one.id);
+  std::vector<Metric*> shared;
+  for (const RestoredMetric& metric : metrics) {
+    shared.push_back(&metric_of(metric.uid, metric.name));
   }
-  for (const auto& [uid, of_metric] : by_metric) {
-    const std::lock_guard lock(of_metric.metric->mutex);
-    for (const Restored* const one : of_metric.series) {
-      if (!show(*of_metric.metric, *one->tags, one->id)) {
+  std::vector<std::vector<const Restored*>> of_metric(metrics.size());
+  for (const Restored& one : series) {
+    put(*shared[one.metric], *one.tags, one.shard, one.id);
+    of_metric[one.metric].push_back(&one);
+  }
+  for (std::size_t i = 0; i < metrics.size(); ++i) {
+    const std::lock_guard lock(shared[i]->mutex);
+    for (const Restored* const one : of_metric[i]) {
+      if (!show(*shared[i], *one->tags, one->id)) {
         return fail(Errc::kConflict, fmt::format("the series {} is there already", one->id));
       }
     }
@@ -207,7 +210,7 @@ Result<TagIndex::Added> SeriesTable::add_tags(const NewSeries& series) {
 }
 
 Result<SeriesId> SeriesTable::add_locked(const NewSeries& series) {
-  Metric& metric = metric_of(series.metric_uid, series.metric, series.tsuid);
+  Metric& metric = metric_of(series.metric_uid, series.metric);
   TRY(const TagIndex::Added added, add_tags(series));
   const TagSet& tags = *added.set;
   if (!added.made) {
@@ -359,8 +362,7 @@ void SeriesTable::reclaim(const Removed& removed) {
   unused_ids_.insert(unused_ids_.end(), removed.series.begin(), removed.series.end());
 }
 
-SeriesTable::Metric& SeriesTable::metric_of(std::uint64_t uid, std::string_view name,
-                                            BytesView tsuid) {
+SeriesTable::Metric& SeriesTable::metric_of(std::uint64_t uid, std::string_view name) {
   {
     const std::shared_lock lock(metrics_mutex_);
     const auto found = metrics_.find(uid);
@@ -370,7 +372,7 @@ SeriesTable::Metric& SeriesTable::metric_of(std::uint64_t uid, std::string_view 
   std::shared_ptr<Metric>& metric = metrics_[uid];
   if (metric == nullptr) {
     metric = std::make_shared<Metric>();
-    metric->shared.uid = tsuid.substr(0, widths_.metric);
+    append_be_width(metric->shared.uid, uid, widths_.metric);
     const auto renamed = renamed_.find(uid);  // the caller may not know it yet
     metric->first_name = renamed == renamed_.end() ? name : renamed->second;
     metric->shared.name.store(&metric->first_name, std::memory_order_release);

@@ -28,6 +28,7 @@
 
 #include "storage/api/point_store.h"
 #include "storage/catalog/epochs.h"
+#include "storage/catalog/index/tag_batch.h"
 #include "storage/catalog/index/tag_index.h"
 #include "storage/catalog/series_page.h"
 #include "storage/cells/layouts/row_layout.h"
@@ -87,20 +88,25 @@ class SeriesTable {
   // add() for a series that was read when removals() had this value: kConflict if removals() has
   // changed, because the series may have been removed.
   Result<SeriesId> add_read(const NewSeries& series, std::uint64_t removals);
-  // A series of an earlier process. Its metric's name must outlive the table.
+  // Series of an earlier process are added in batches, at a start: first their tag sets, then the
+  // series. Other series may be added when end_restore() was called.
+  [[nodiscard]] TagBatch tag_batch() { return TagBatch(tags_); }
+  // The tag set of a series of the batch. `tags`: their numbers in the batch.
+  Result<const TagSet*> add_tag_set(TagBatch& batch, BytesView tsuid,
+                                    std::span<const std::uint32_t> tags);
+  struct RestoredMetric {
+    std::uint64_t uid = 0;
+    std::string_view name;  // must outlive the table
+  };
   struct Restored {
     SeriesId id = 0;
     std::uint32_t shard = 0;
-    std::uint64_t metric_uid = 0;
-    std::string_view metric;
-    BytesView tsuid;
-    const TagSet* tags = nullptr;  // from find_tags() or add_tag_set()
+    std::uint32_t metric = 0;  // index in the metrics
+    const TagSet* tags = nullptr;
   };
-  // The tag set of a series that will be restored.
-  Result<const TagSet*> add_tag_set(const NewSeries& series);
-  // Adds series under the ids that they had. Other series may be added when end_restore() was
-  // called. kConflict if a series is there already; then some may have been added.
-  Result<void> restore(std::span<const Restored> series);
+  // Adds series under the ids that they had. kConflict if a series is there already; then some may
+  // have been added.
+  Result<void> restore(std::span<const RestoredMetric> metrics, std::span<const Restored> series);
   // The ids between those of restore() are assigned to new series.
   void end_restore();
 
@@ -196,7 +202,7 @@ class SeriesTable {
   };
 
   [[nodiscard]] const Metric* find_metric(std::uint64_t uid) const;
-  Metric& metric_of(std::uint64_t uid, std::string_view name, BytesView tsuid);
+  Metric& metric_of(std::uint64_t uid, std::string_view name);
   static std::optional<Member> find_in(const Metric& metric, TagSetId tags);
   Result<SeriesId> add_locked(const NewSeries& series);
   [[nodiscard]] Result<TagIndex::Added> add_tags(const NewSeries& series);

@@ -31,6 +31,13 @@ void PostingList::add(TagSetId id) {
   }
 }
 
+void PostingList::add(std::span<const TagSetId> ids) {
+  for (; !ids.empty() && size_ <= kArrayMax; ids = ids.subspan(1)) add(ids.front());
+  if (ids.empty()) return;
+  bitmap->addMany(ids.size(), ids.data());
+  size_ += static_cast<std::uint32_t>(ids.size());
+}
+
 void PostingList::add_to_array(TagSetId id) {
   if (size_ == 1) {
     if (one == id) return;

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include <roaring/roaring.hh>
 
@@ -33,6 +34,9 @@ class PostingList {
 
   // Fastest for an id greater than all others.
   void add(TagSetId id);
+
+  // Adds ids in ascending order that it does not have.
+  void add(std::span<const TagSetId> ids);
 
   void remove(TagSetId id);  // if it is present
 

@@ -76,13 +76,8 @@ const TagSet& TagIndex::at(TagSetId id) const {
   return *(*page)[id % kPageSets].load(std::memory_order_acquire);
 }
 
-// A set becomes visible after all its tags' posting lists contain it.
-TagIndex::Added TagIndex::add(BytesView bytes, std::span<const SeriesTag> tags) {
-  const SetKey key = key_of(bytes);
-  SetShard& shard = sets_[key.hash % kSetShards];
-  const std::lock_guard lock(shard.mutex);
-  const auto found = shard.sets.find(key);
-  if (found != shard.sets.end()) return {.set = *found, .made = false};
+TagSet* TagIndex::make_set(SetShard& shard, const SetKey& key, std::span<IndexedTag* const> tags) {
+  const BytesView bytes = key.bytes;
   HALITE_CHECK(bytes.size() <= UINT16_MAX, "a tsuid is no longer than a row's key");
   const std::size_t pointers = tags.size() * sizeof(SharedTag*);
   char* const place_of_set = shard.allocate(memory_of(tags.size(), bytes.size()));
@@ -92,11 +87,22 @@ TagIndex::Added TagIndex::add(BytesView bytes, std::span<const SeriesTag> tags) 
   set->bytes_ = static_cast<std::uint16_t>(bytes.size());
   auto* const shared = reinterpret_cast<SharedTag**>(place_of_set + sizeof(TagSet));
   std::memcpy(place_of_set + sizeof(TagSet) + pointers, bytes.data(), bytes.size());
+  std::ranges::copy(tags, shared);
+  set->id_ = place(*set);
+  return set;
+}
+
+// A set becomes visible after all its tags' posting lists contain it.
+TagIndex::Added TagIndex::add(BytesView bytes, std::span<const SeriesTag> tags) {
+  const SetKey key = key_of(bytes);
+  SetShard& shard = sets_[key.hash % kSetShards];
+  const std::lock_guard lock(shard.mutex);
+  const auto found = shard.sets.find(key);
+  if (found != shard.sets.end()) return {.set = *found, .made = false};
   std::vector<IndexedTag*> indexed;
   indexed.reserve(tags.size());
   for (const SeriesTag& tag : tags) indexed.push_back(tag_of(tag));
-  std::ranges::copy(indexed, shared);
-  set->id_ = place(*set);
+  const TagSet* const set = make_set(shard, key, indexed);
   for (IndexedTag* const tag : indexed) {
     const std::lock_guard posting(lock_of(tag));
     tag->sets.add(set->id_);
@@ -185,7 +191,7 @@ void TagIndex::reclaim(const Removed& removed) {
   }
 }
 
-const TagIndex::IndexedTag* TagIndex::find_tag(const TagUids& uids) const {
+TagIndex::IndexedTag* TagIndex::find_tag(const TagUids& uids) const {
   const TagShard& shard = tags_[TagHash()(uids) % kTagShards];
   const std::shared_lock lock(shard.mutex);
   const auto found = shard.tags.find(uids);
@@ -194,12 +200,8 @@ const TagIndex::IndexedTag* TagIndex::find_tag(const TagUids& uids) const {
 
 TagIndex::IndexedTag* TagIndex::tag_of(const SeriesTag& tag) {
   const TagUids uids{.key = tag.key_uid, .value = tag.value_uid};
+  if (IndexedTag* const known = find_tag(uids)) return known;
   TagShard& shard = tags_[TagHash()(uids) % kTagShards];
-  {
-    const std::shared_lock lock(shard.mutex);
-    const auto found = shard.tags.find(uids);
-    if (found != shard.tags.end()) return *found;
-  }
   const std::lock_guard lock(shard.mutex);
   const auto found = shard.tags.find(uids);
   if (found != shard.tags.end()) return *found;

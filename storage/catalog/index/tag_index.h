@@ -149,15 +149,20 @@ class TagIndex {
     std::vector<IndexedTag*> tags;  // one for each value
   };
 
+  friend class TagBatch;
+
   static constexpr std::size_t kTagShards = 16;
   static constexpr std::size_t kSetShards = 64;
   static constexpr std::size_t kPageSets = 4096;
   using Page = std::array<std::atomic<const TagSet*>, kPageSets>;
 
   [[nodiscard]] static SetKey key_of(BytesView bytes);
+  // A set that its shard does not have; its posting lists are the caller's. Needs the shard's
+  // mutex.
+  TagSet* make_set(SetShard& shard, const SetKey& key, std::span<IndexedTag* const> tags);
   [[nodiscard]] static std::size_t memory_of(std::size_t tags, std::size_t bytes);
   void remove(IndexedTag& tag);
-  [[nodiscard]] const IndexedTag* find_tag(const TagUids& uids) const;
+  [[nodiscard]] IndexedTag* find_tag(const TagUids& uids) const;
   IndexedTag* tag_of(const SeriesTag& tag);
   [[nodiscard]] std::shared_mutex& lock_of(const IndexedTag* tag) const;
   TagSetId place(const TagSet& set);

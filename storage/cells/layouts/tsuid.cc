@@ -34,6 +34,7 @@ Result<SeriesUids> parse_tsuid(const UidWidths& widths, BytesView tsuid) {
   }
   SeriesUids uids;
   uids.metric = load_be_width(tsuid.substr(0, widths.metric));
+  uids.pairs.reserve((tsuid.size() - widths.metric) / (widths.tag_key + widths.tag_value));
   for (std::size_t at = widths.metric; at < tsuid.size(); at += widths.tag_key + widths.tag_value) {
     uids.pairs.push_back({load_be_width(tsuid.substr(at, widths.tag_key)),
                           load_be_width(tsuid.substr(at + widths.tag_key, widths.tag_value))});

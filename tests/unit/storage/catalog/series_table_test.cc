@@ -33,15 +33,18 @@ std::unique_ptr<SeriesTable> make_table(SeriesId series_max) {
 Result<void> restore(SeriesTable& table, SeriesId id, const NewSeries& series) {
   const TagSet* tags = table.find_tags(series.tsuid);
   if (tags == nullptr) {
-    TRY(tags, table.add_tag_set(series));
+    TagBatch batch = table.tag_batch();
+    std::vector<std::uint32_t> numbers;
+    for (const SeriesTag& tag : series.tags) {
+      numbers.push_back(batch.number_of(tag.key_uid, tag.value_uid));
+    }
+    for (const std::uint32_t number : batch.unknown()) batch.make(number, series.tags[number]);
+    TRY(tags, table.add_tag_set(batch, series.tsuid, numbers));
   }
-  const SeriesTable::Restored restored = {.id = id,
-                                          .shard = series.shard,
-                                          .metric_uid = series.metric_uid,
-                                          .metric = series.metric,
-                                          .tsuid = series.tsuid,
-                                          .tags = tags};
-  return table.restore({&restored, 1});
+  const SeriesTable::RestoredMetric metric = {.uid = series.metric_uid, .name = series.metric};
+  const SeriesTable::Restored restored = {
+      .id = id, .shard = series.shard, .metric = 0, .tags = tags};
+  return table.restore({&metric, 1}, {&restored, 1});
 }
 
 TEST(SeriesTable, GivesDenseIds) {
