@@ -12,6 +12,7 @@
 #include <boost/unordered/unordered_flat_set.hpp>
 #include <xxhash.h>
 
+#include "common/bytes/little_endian.h"
 #include "common/threads/thread_name.h"
 
 namespace halite::storage::engine {
@@ -20,6 +21,8 @@ namespace {
 constexpr std::size_t kWaitingBytesMax = 32 << 20;  // records that no thread has read yet
 // Points between the prefetch of a series and its use, and before that of its position.
 constexpr std::size_t kAhead = 8;
+constexpr std::size_t kSlabBytes = 256 << 10;  // holds any tsuid and its length
+static_assert(kSlabBytes >= sizeof(std::uint32_t) + log_records::kNameBytesMax);
 
 std::unexpected<Error> damaged(const char* what) {
   return fail(Errc::kCorruption, std::string("the log holds ") + what);
@@ -36,8 +39,8 @@ class LogReplay::Shard {
   Shard& operator=(const Shard&) = delete;
 
   [[nodiscard]] BytesView tsuid(std::uint32_t position) const {
-    const std::size_t begin = position == 0 ? 0 : ends_[position - 1];
-    return BytesView(tsuids_).substr(begin, ends_[position] - begin);
+    const char* const at = tsuids_[position];
+    return {at + sizeof(std::uint32_t), load_le<std::uint32_t>(at)};
   }
 
   // The position of a series that has been added. Needs the index.
@@ -48,16 +51,24 @@ class LogReplay::Shard {
 
   // The series at the next position.
   void add(BytesView tsuid) {
-    tsuids_.append(tsuid);
-    ends_.push_back(tsuids_.size());
-    if (has_index_) by_tsuid_.insert(static_cast<std::uint32_t>(ends_.size() - 1));
+    const std::size_t bytes = sizeof(std::uint32_t) + tsuid.size();
+    if (bytes > kSlabBytes - slab_used_) {
+      slabs_.push_back(std::make_unique_for_overwrite<char[]>(kSlabBytes));
+      slab_used_ = 0;
+    }
+    char* const at = slabs_.back().get() + slab_used_;
+    slab_used_ += bytes;
+    store_le(at, static_cast<std::uint32_t>(tsuid.size()));
+    std::ranges::copy(tsuid, at + sizeof(std::uint32_t));
+    tsuids_.push_back(at);
+    if (has_index_) by_tsuid_.insert(static_cast<std::uint32_t>(tsuids_.size() - 1));
   }
 
   // Whether no tsuid was added twice. Much faster than an index that grows with each series.
   [[nodiscard]] bool is_unique() const {
     Set seen(0, Hash{this}, Equal{this});
-    seen.reserve(ends_.size());
-    for (std::size_t position = 0; position < ends_.size(); ++position) {
+    seen.reserve(tsuids_.size());
+    for (std::size_t position = 0; position < tsuids_.size(); ++position) {
       if (!seen.insert(static_cast<std::uint32_t>(position)).second) return false;
     }
     return true;
@@ -86,8 +97,10 @@ class LogReplay::Shard {
   using Set = boost::unordered_flat_set<std::uint32_t, Hash, Equal>;  // of positions
 
   const bool has_index_;
-  Bytes tsuids_;
-  std::vector<std::size_t> ends_;  // in tsuids_
+  // Memory that grew as one piece would be copied and touched twice.
+  std::vector<std::unique_ptr<char[]>> slabs_;
+  std::size_t slab_used_ = kSlabBytes;  // of the last
+  std::vector<const char*> tsuids_;     // in the slabs: their lengths, then their bytes
   Set by_tsuid_{0, Hash{this}, Equal{this}};
 };
 

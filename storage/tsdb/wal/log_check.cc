@@ -230,11 +230,11 @@ class LogChecker {
     if (index + 1 < segments_.size() && segments_[index + 1].head) {
       bound = segments_[index + 1].head->after;
     }
-    TRY(const Bytes bytes, read_segment(files_, segment.file.path));
+    TRY_VOID(read_segment(files_, segment.file.path, bytes_));
     const SegmentKey key(salt_, segment.file.number);
     const Sequence before = segment.head ? segment.head->after : last;
     SegmentWalk walk(check_, segment, before, faults_);
-    TRY_VOID(walk.walk(scan_segment(bytes, key, before + 1), bound));
+    TRY_VOID(walk.walk(scan_segment(bytes_, key, before + 1), bound));
     last = std::max(last, walk.last());
     return {};
   }
@@ -242,6 +242,7 @@ class LogChecker {
   FileSystem& files_;
   const LogCheck& check_;
   std::vector<Segment> segments_;
+  Bytes bytes_;  // of the segment that is read
   std::uint64_t salt_ = 0;
   std::vector<LogFault> faults_;
 };

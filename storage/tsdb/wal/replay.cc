@@ -60,6 +60,7 @@ class Replay {
   const LogOptions& options_;
   const ReplayCallbacks& callbacks_;
   std::vector<Found> found_;
+  Bytes bytes_;  // of the segment that is read
   ReplayedLog log_;
   ReplayProgress progress_;
   Sequence last_ = 0;  // last sequence read or given up
@@ -152,13 +153,13 @@ Result<void> Replay::replay_segment(std::size_t index) {
   }
   std::optional<Sequence> bound;  // the last sequence before the next segment
   if (index + 1 < found_.size() && found_[index + 1].head) bound = found_[index + 1].head->after;
-  TRY(const Bytes bytes, read_segment(files_, found.file.path));
+  TRY_VOID(read_segment(files_, found.file.path, bytes_));
   const SegmentKey key(log_.salt, found.file.number);
   const Sequence first = known_begin ? found.head->after + 1 : last_ + 1;
-  const SegmentScan scan = scan_segment(bytes, key, first);
-  TRY_VOID(walk(found.file, bytes, scan, bound));
+  const SegmentScan scan = scan_segment(bytes_, key, first);
+  TRY_VOID(walk(found.file, bytes_, scan, bound));
   // A segment is synced before the next one begins.
-  if (index + 1 == found_.size()) note_unsynced(found.file, bytes, scan);
+  if (index + 1 == found_.size()) note_unsynced(found.file, bytes_, scan);
   found.file.last = last_;
   return {};
 }

@@ -15,8 +15,9 @@
 
 namespace halite::storage::log_format {
 
-// From the first byte. Ignores everything beyond kSegmentBytesMax.
-[[nodiscard]] Result<Bytes> read_segment(FileSystem& files, const std::string& path);
+// Replaces `bytes` by those from the first one on. Ignores everything beyond kSegmentBytesMax. Much
+// cheaper if `bytes` had another segment before: its memory is used again.
+[[nodiscard]] Result<void> read_segment(FileSystem& files, const std::string& path, Bytes& bytes);
 
 // What is wrong with a segment's file of this size; empty if nothing.
 [[nodiscard]] std::string oversize_text(std::uint64_t bytes);
