@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <condition_variable>
-#include <deque>
 #include <functional>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <thread>
@@ -18,7 +18,8 @@
 namespace halite::storage::engine {
 namespace {
 
-constexpr std::size_t kWaitingBytesMax = 32 << 20;  // records that no thread has read yet
+constexpr std::size_t kWaitingBytesMax = 16 << 20;  // records that no thread has read yet
+constexpr std::size_t kBatchBytes = 64 << 10;       // records passed to a thread at once
 // Points between the prefetch of a series and its use, and before that of its position.
 constexpr std::size_t kAhead = 8;
 constexpr std::size_t kSlabBytes = 256 << 10;  // holds any tsuid and its length
@@ -135,14 +136,27 @@ class LogReplay::Worker final : public log_records::SectionVisitor {
     thread_.join();
   }
 
+  // The thread gets records in batches: a record is small compared with a switch of threads.
   Result<void> add(BytesView payload) {
+    next_.bytes.append(payload);
+    next_.ends.push_back(next_.bytes.size());
+    return next_.bytes.size() < kBatchBytes ? Result<void>() : pass_on();
+  }
+
+  // Gives the thread the records that it does not have yet.
+  Result<void> pass_on() {
+    if (next_.ends.empty()) return {};
     {
       std::unique_lock lock(mutex_);
       changed_.wait(
           lock, [this] { return waiting_bytes_ < kWaitingBytesMax / workers_ || !first_error_; });
       if (!first_error_) return first_error_;
-      waiting_.emplace_back(payload);
-      waiting_bytes_ += payload.size();
+      waiting_bytes_ += next_.bytes.size();
+      waiting_.push_back(std::exchange(next_, {}));
+      if (!unused_.empty()) {
+        next_ = std::move(unused_.back());
+        unused_.pop_back();
+      }
     }
     changed_.notify_all();
     return {};
@@ -162,6 +176,7 @@ class LogReplay::Worker final : public log_records::SectionVisitor {
     changed_.wait(lock, [this] {
       return (waiting_.empty() && !is_reading_ && !check_is_due_) || !first_error_;
     });
+    unused_ = {};
     return first_error_;
   }
 
@@ -224,6 +239,11 @@ class LogReplay::Worker final : public log_records::SectionVisitor {
   }
 
  private:
+  struct Batch {
+    Bytes bytes;
+    std::vector<std::size_t> ends;  // of the records in `bytes`
+  };
+
   [[nodiscard]] Result<void> check(std::uint32_t shard) const {
     if (shard >= replay_.shards_.size()) return damaged("a shard that does not exist");
     if (shard % workers_ != number_) return damaged("a record of several shards");
@@ -253,26 +273,34 @@ class LogReplay::Worker final : public log_records::SectionVisitor {
     for (;;) {
       changed_.wait(lock, [this] { return stopping_ || !waiting_.empty() || check_is_due_; });
       if (stopping_) return;
-      std::deque<Bytes> records;
-      records.swap(waiting_);
+      std::vector<Batch> batches;
+      batches.swap(waiting_);
       waiting_bytes_ = 0;
       const bool check = std::exchange(check_is_due_, false);
       is_reading_ = true;
       lock.unlock();
       changed_.notify_all();
-      Result<void> outcome = read(records);
+      Result<void> outcome = read(batches);
       if (outcome && check) outcome = check_shards();
       lock.lock();
       is_reading_ = false;
+      std::ranges::move(batches, std::back_inserter(unused_));
       if (!outcome && first_error_) first_error_ = outcome;
       changed_.notify_all();
     }
   }
 
-  Result<void> read(const std::deque<Bytes>& records) {
-    for (const Bytes& record : records) {
-      TRY_VOID(reader_.read(record, *this));
-      note_series();
+  // Leaves the batches empty.
+  Result<void> read(std::vector<Batch>& batches) {
+    for (Batch& batch : batches) {
+      std::size_t begin = 0;
+      for (const std::size_t end : batch.ends) {
+        TRY_VOID(reader_.read(BytesView(batch.bytes).substr(begin, end - begin), *this));
+        note_series();
+        begin = end;
+      }
+      batch.bytes.clear();
+      batch.ends.clear();
     }
     return {};
   }
@@ -291,6 +319,7 @@ class LogReplay::Worker final : public log_records::SectionVisitor {
   LogReplay& replay_;
   const std::size_t number_;
   const std::size_t workers_;
+  Batch next_;  // of the caller
   log_records::SectionReader reader_;
   std::size_t bytes_ = 0;     // of the series since note_series()
   std::uint64_t series_ = 0;  // their number
@@ -298,7 +327,8 @@ class LogReplay::Worker final : public log_records::SectionVisitor {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<Bytes> waiting_;      // guarded by mutex_
+  std::vector<Batch> waiting_;     // guarded by mutex_
+  std::vector<Batch> unused_;      // memory for others; guarded by mutex_
   std::size_t waiting_bytes_ = 0;  // guarded by mutex_
   bool is_reading_ = false;        // guarded by mutex_
   bool check_is_due_ = false;      // guarded by mutex_
@@ -340,6 +370,7 @@ std::vector<LoggedName> LogReplay::take_names() {
 }
 
 Result<void> LogReplay::wait() {
+  for (const auto& worker : workers_) TRY_VOID(worker->pass_on());
   for (const auto& worker : workers_) TRY_VOID(worker->wait());
   return {};
 }

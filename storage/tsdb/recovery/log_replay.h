@@ -36,7 +36,7 @@ class LogReplay {
   [[nodiscard]] Result<void> add(BytesView payload);
   // Waits until the head has all records. Call it before the functions below.
   [[nodiscard]] Result<void> wait();
-  // kCorruption if a series has two ids. Takes a tenth of the time of a replay. Needless if all
+  // After wait(): kCorruption if a series has two ids. Takes much time, and is needless if all
   // series are added to a SeriesTable, which finds that, too.
   [[nodiscard]] Result<void> check_series();
 
