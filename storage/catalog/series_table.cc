@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "common/check.h"
+#include "storage/catalog/index/tag_batch.h"
 
 namespace halite::storage {
 namespace {
@@ -126,6 +127,8 @@ Result<SeriesId> SeriesTable::add_read(const NewSeries& series, std::uint64_t re
   }
   return add_locked(series);
 }
+
+TagBatch SeriesTable::tag_batch() { return TagBatch(tags_); }
 
 Result<const TagSet*> SeriesTable::add_tag_set(TagBatch& batch, BytesView tsuid,
                                                std::span<const std::uint32_t> tags) {

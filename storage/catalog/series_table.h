@@ -28,12 +28,13 @@
 
 #include "storage/api/point_store.h"
 #include "storage/catalog/epochs.h"
-#include "storage/catalog/index/tag_batch.h"
 #include "storage/catalog/index/tag_index.h"
 #include "storage/catalog/series_page.h"
 #include "storage/cells/layouts/row_layout.h"
 
 namespace halite::storage {
+
+class TagBatch;
 
 // The memory of a series with its own tag set; series that share a tag set take less. Shared names
 // and single tags are not counted. With three-byte uids: about 130 bytes with one tag, 310 with
@@ -90,7 +91,7 @@ class SeriesTable {
   Result<SeriesId> add_read(const NewSeries& series, std::uint64_t removals);
   // Series of an earlier process are added in batches, at a start: first their tag sets, then the
   // series. Other series may be added when end_restore() was called.
-  [[nodiscard]] TagBatch tag_batch() { return TagBatch(tags_); }
+  [[nodiscard]] TagBatch tag_batch();
   // The tag set of a series of the batch. `tags`: their numbers in the batch.
   Result<const TagSet*> add_tag_set(TagBatch& batch, BytesView tsuid,
                                     std::span<const std::uint32_t> tags);

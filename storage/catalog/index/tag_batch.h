@@ -36,7 +36,7 @@ class TagBatch {
   std::uint32_t number_of(std::uint64_t key_uid, std::uint64_t value_uid);
   // The numbers of tags that the index did not have when they were numbered.
   [[nodiscard]] std::span<const std::uint32_t> unknown() const { return unknown_; }
-  void make(std::uint32_t number, const SeriesTag& tag) { tags_[number] = index_.tag_of(tag); }
+  void make(std::uint32_t number, const SeriesTag& tag) { tags_[number] = index_.make_tag(tag); }
 
   // TagIndex::add() of the set of these tags.
   TagIndex::Added add(BytesView bytes, std::span<const std::uint32_t> numbers);

@@ -199,8 +199,12 @@ TagIndex::IndexedTag* TagIndex::find_tag(const TagUids& uids) const {
 }
 
 TagIndex::IndexedTag* TagIndex::tag_of(const SeriesTag& tag) {
+  IndexedTag* const known = find_tag({.key = tag.key_uid, .value = tag.value_uid});
+  return known == nullptr ? make_tag(tag) : known;
+}
+
+TagIndex::IndexedTag* TagIndex::make_tag(const SeriesTag& tag) {
   const TagUids uids{.key = tag.key_uid, .value = tag.value_uid};
-  if (IndexedTag* const known = find_tag(uids)) return known;
   TagShard& shard = tags_[TagHash()(uids) % kTagShards];
   const std::lock_guard lock(shard.mutex);
   const auto found = shard.tags.find(uids);

@@ -164,6 +164,7 @@ class TagIndex {
   void remove(IndexedTag& tag);
   [[nodiscard]] IndexedTag* find_tag(const TagUids& uids) const;
   IndexedTag* tag_of(const SeriesTag& tag);
+  IndexedTag* make_tag(const SeriesTag& tag);  // unless another thread did
   [[nodiscard]] std::shared_mutex& lock_of(const IndexedTag* tag) const;
   TagSetId place(const TagSet& set);
   [[nodiscard]] std::string_view newest_name(NameKind kind, std::uint64_t uid,

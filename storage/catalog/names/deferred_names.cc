@@ -5,6 +5,7 @@
 
 #include <boost/unordered/unordered_flat_set.hpp>
 #include <fmt/format.h>
+#include <xxhash.h>
 
 #include "common/bytes/bytes.h"
 #include "storage/catalog/names/name_kind.h"
@@ -102,9 +103,11 @@ Task<std::vector<LoggedName>> names_without_rows(std::shared_ptr<Table> table, U
   std::array<boost::unordered_flat_set<std::uint64_t>, 3> with_row;
   for (const NameKind kind : {NameKind::kMetric, NameKind::kTagKey, NameKind::kTagValue}) {
     std::vector<std::uint64_t>& uids = logged[static_cast<std::size_t>(kind)];
+    const std::size_t count = uids.size();
     const std::uint64_t greatest = uids.empty() ? 0 : *std::ranges::max_element(uids);
     CO_TRY(with_row[static_cast<std::size_t>(kind)],
            co_await find_rows(*table, ids, kind, std::move(uids)));
+    with_row[static_cast<std::size_t>(kind)].reserve(count);
     // The table may have lost its last writes although the log has them.
     CO_TRY_VOID(co_await ids.raise(kind, greatest));
   }
@@ -149,12 +152,15 @@ Task<void> DeferredNames::assign(std::vector<Key> names) {
   }
 }
 
-void DeferredNames::restore(const std::vector<LoggedName>& names) {
-  std::ignore = unwritten_.add([this, &names](std::vector<NewName>& waiting) -> Result<void> {
-    for (const LoggedName& name : names) {
-      const UidTable::NameMapping* const entry = cache(name.kind).remember(name.name, name.uid);
-      waiting.push_back({.kind = name.kind, .uid = name.uid, .name = entry->name});
-    }
+void DeferredNames::restore(const std::vector<LoggedName>& names, NamePart part) {
+  std::vector<NewName> restored;
+  for (const LoggedName& name : names) {
+    if (XXH3_64bits(name.name.data(), name.name.size()) % part.count != part.number) continue;
+    const UidTable::NameMapping* const entry = cache(name.kind).remember(name.name, name.uid);
+    restored.push_back({.kind = name.kind, .uid = name.uid, .name = entry->name});
+  }
+  std::ignore = unwritten_.add([&restored](std::vector<NewName>& waiting) -> Result<void> {
+    waiting.insert(waiting.end(), restored.begin(), restored.end());
     return {};
   });
 }

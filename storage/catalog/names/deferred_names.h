@@ -44,6 +44,13 @@ struct LoggedName {
   std::string name;
 };
 
+// One of `count` parts of some names, which threads may restore at the same time. All entries of a
+// name belong to one part.
+struct NamePart {
+  std::size_t number = 0;
+  std::size_t count = 1;
+};
+
 // Replays names after a restart: returns, in order, the names of a log whose rows are missing. If
 // the row of an id exists, the name is skipped, because the id may have another name since. The
 // counter never reserves these ids again. kCorruption: not a name that was logged.
@@ -67,9 +74,9 @@ class DeferredNames {
   // rows. When it succeeds, all are in the cache.
   Task<void> assign(std::vector<std::pair<NameKind, std::string>> names);
 
-  // Adds names of an earlier log, which have no rows yet. Watchers are not called: they saw the
-  // names when these were assigned.
-  void restore(const std::vector<LoggedName>& names);
+  // Adds those names of an earlier log, which have no rows yet, that belong to the part. Watchers
+  // are not called: they saw the names when these were assigned.
+  void restore(const std::vector<LoggedName>& names, NamePart part);
 
   // Whether every name of the kind is in the cache, which is so if the table was empty when this
   // process started.

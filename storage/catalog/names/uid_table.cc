@@ -164,7 +164,9 @@ void UidTable::defer(NameLog& log) {
   impl_->name_remover.emplace(impl_->table, impl_->assigner, impl_->caches, *impl_->deferred);
 }
 
-void UidTable::restore(const std::vector<LoggedName>& names) { impl_->deferred->restore(names); }
+void UidTable::restore(const std::vector<LoggedName>& names, NamePart part) {
+  impl_->deferred->restore(names, part);
+}
 
 NameRemover* UidTable::name_remover() {
   return impl_->name_remover ? &*impl_->name_remover : nullptr;

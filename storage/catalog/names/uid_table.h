@@ -32,6 +32,7 @@ namespace halite::storage {
 class NameRemover;
 class NameLog;
 struct LoggedName;
+struct NamePart;
 
 class UidTable {
  public:
@@ -59,8 +60,8 @@ class UidTable {
   // Defers rows, for a process that alone writes the table: new names go into this log, and their
   // rows wait for flush_rows(). The log must outlive this object. Call before all other calls.
   void defer(NameLog& log);
-  // With defer(), before lookups: adds the names of an earlier log that have no rows.
-  void restore(const std::vector<LoggedName>& names);
+  // With defer(), before lookups: adds a part of the names of an earlier log that have no rows.
+  void restore(const std::vector<LoggedName>& names, NamePart part);
   // Removes unused names; nullptr without defer().
   [[nodiscard]] NameRemover* name_remover();
   // Sets the source of pins. Call before all other calls.

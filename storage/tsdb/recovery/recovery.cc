@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <future>
 #include <iterator>
+#include <tuple>
 #include <utility>
 
 #include <boost/asio/post.hpp>
@@ -18,6 +19,7 @@ namespace halite::storage::engine {
 namespace {
 
 constexpr std::uint32_t kSeriesBatch = 4096;  // series restored at a time
+constexpr std::size_t kNameParts = 4;         // restored at the same time; each visits all names
 
 LogOptions log_options(const EngineOptions& options, Sequence flushed) {
   LogOptions log = options.log;
@@ -60,6 +62,36 @@ std::vector<LoggedSeries> logged_series(const LogReplay& replay, const std::vect
   }
   return series;
 }
+
+// Tasks on a pool. The last one has ended when it is destroyed.
+class PoolTasks {
+ public:
+  explicit PoolTasks(boost::asio::thread_pool& pool) : pool_(pool) {}
+  ~PoolTasks() { std::ignore = wait(); }
+  PoolTasks(const PoolTasks&) = delete;
+  PoolTasks& operator=(const PoolTasks&) = delete;
+
+  template <class Run>
+  void run(Run run) {
+    std::packaged_task<Result<void>()> task(std::move(run));
+    running_.push_back(task.get_future());
+    boost::asio::post(pool_, std::move(task));
+  }
+
+  // Returns the first error.
+  Result<void> wait() {
+    Result<void> outcome;
+    for (std::future<Result<void>>& one : std::exchange(running_, {})) {
+      Result<void> ended = one.get();
+      if (!ended && outcome) outcome = std::move(ended);
+    }
+    return outcome;
+  }
+
+ private:
+  boost::asio::thread_pool& pool_;
+  std::vector<std::future<Result<void>>> running_;
+};
 
 }  // namespace
 
@@ -205,31 +237,33 @@ Result<void> Recovery::flush(Log& log) {
 Result<std::shared_ptr<Head>> Recovery::restore_head(SeriesRegistry& registry,
                                                      boost::asio::thread_pool& pool) {
   TRY_VOID(take_names());
-  registry.uids().restore(names_);
   const std::shared_ptr<Head> head = replay_->head();
+  PoolTasks naming(pool);
+  for (std::size_t part = 0; part < kNameParts; ++part) {
+    naming.run([this, &registry, part]() -> Result<void> {
+      registry.uids().restore(names_, {.number = part, .count = kNameParts});
+      return {};
+    });
+  }
   const auto groups = group_by_ids(*head, replay_->greatest_id());
-  std::vector<std::future<Result<void>>> running;
+  TRY_VOID(naming.wait());
+  PoolTasks restoring(pool);
   for (const std::vector<Place>& group : groups) {
     if (group.empty()) continue;
-    std::packaged_task<Result<void>()> restore([this, &registry, &group] {
+    restoring.run([this, &registry, &group] {
       return run_here(registry.restore(logged_series(*replay_, group)));
     });
-    running.push_back(restore.get_future());
-    boost::asio::post(pool, std::move(restore));
   }
-  Result<void> outcome;
-  for (std::future<Result<void>>& one : running) {
-    Result<void> restored = one.get();
-    if (!restored && outcome) outcome = std::move(restored);
-  }
+  const Result<void> outcome = restoring.wait();
   registry.end_restore();
   if (!outcome && outcome.error().code == Errc::kConflict) {
     return fail(Errc::kCorruption, "the log holds a series with two ids");
   }
   TRY_VOID(outcome);
   log::info("read {} points of {} series from the log", head->points(), registry.table().size());
-  names_ = {};
-  replay_.reset();
+  // To return their memory takes a while, for which the start need not wait.
+  boost::asio::post(pool, [replay = std::shared_ptr<LogReplay>(std::move(replay_)),
+                           names = std::exchange(names_, {})] {});
   return head;
 }
 

@@ -230,13 +230,28 @@ TEST_F(DeferredNamesTest, RestoredNamesAreFoundBeforeTheyHaveRows) {
   ASSERT_EQ(names.size(), 1);
   EXPECT_EQ(names.front().name, "b");
   const auto after = open();
-  after->restore(names);
+  after->restore(names, {});
   EXPECT_EQ(uid(*after, "b"), 2);
   EXPECT_EQ(run_task(after->name_of(NameKind::kMetric, 2))->name, "b");
   EXPECT_EQ(cells(1), Texts{"000001:metrics=a"});
   ASSERT_TRUE(run_task(after->flush_rows()));
   EXPECT_EQ(cells(1), (Texts{"000001:metrics=a", "000002:metrics=b"}));
   EXPECT_GT(uid(*after, "c"), 2);
+}
+
+TEST_F(DeferredNamesTest, PartsOfRestoredNamesAreAllOfThem) {
+  constexpr std::size_t kParts = 3;
+  std::vector<LoggedName> names;
+  for (std::uint64_t id = 1; id <= 20; ++id) {
+    names.push_back({.kind = NameKind::kMetric, .uid = id, .name = std::to_string(id)});
+  }
+  const auto uids = open();
+  for (std::size_t part = 0; part < kParts; ++part) {
+    uids->restore(names, {.number = part, .count = kParts});
+  }
+  for (const LoggedName& name : names) EXPECT_EQ(uid(*uids, name.name), name.uid);
+  ASSERT_TRUE(run_task(uids->flush_rows()));
+  EXPECT_EQ(cells(1).size(), names.size());
 }
 
 TEST_F(DeferredNamesTest, RestoringRaisesACounterThatFellBehind) {

@@ -237,5 +237,26 @@ TEST(PostingList, HoldWhatWasAddedInWhateverForm) {
   }
 }
 
+TEST(PostingList, TakesManyIdsAsOneByOne) {
+  for (const TagSetId before : {0U, 1U, 2U, 63U, 64U, 65U, 300U}) {
+    for (const TagSetId more : {0U, 1U, 2U, 64U, 5000U}) {
+      PostingList postings;
+      IdSet expected;
+      for (TagSetId id = 0; id < before; ++id) {
+        postings.add(id * 20);
+        expected.add(id * 20);
+      }
+      std::vector<TagSetId> ids;  // between those before, and after them
+      for (TagSetId id = 0; id < more; ++id) ids.push_back(id * 10 + 5);
+      postings.add(ids);
+      expected.addMany(ids.size(), ids.data());
+      IdSet all;
+      postings.add_to(all);
+      EXPECT_TRUE(all == expected) << before << ' ' << more;
+      EXPECT_EQ(postings.size(), before + more);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace halite::storage

@@ -8,6 +8,8 @@
 
 #include <gtest/gtest.h>
 
+#include "storage/catalog/index/tag_batch.h"
+
 namespace halite::storage {
 namespace {
 
