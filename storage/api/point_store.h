@@ -23,6 +23,7 @@
 #include "common/bytes/bytes.h"
 #include "common/clock.h"
 #include "common/data_point.h"
+#include "common/sketch.h"
 #include "common/threads/completion.h"
 #include "common/threads/task.h"
 #include "storage/api/pinned_series.h"
@@ -53,6 +54,7 @@ struct SpanTotals {
 struct TotalsRequest {
   std::int64_t bucket_ms = 0;
   bool sums = false;
+  bool sketches = false;  // the totals are sketches; stores of points have none and ignore this
 };
 
 // Points of one series in strict time order. An empty block means that the series has a row in the
@@ -65,6 +67,9 @@ struct Block {
   // Only if the values are sums to be averaged: the number of points in each sum.
   std::vector<std::int64_t> counts = {};
   std::vector<SpanTotals> totals = {};  // ordered by begin; if not empty, the block has no points
+  // If they were asked for: the sketch of each of the totals, of which only begin and count are
+  // set.
+  std::vector<Sketch> sketches = {};
   // Annotations (JSON) of a row that the scan read, each once, if the query requests them and the
   // store keeps them among its points. Their times may lie outside the range.
   std::vector<Bytes> notes = {};

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <optional>
+#include <utility>
 
 #include "common/bytes/varint.h"
 
@@ -43,8 +44,15 @@ bool take_numbers(const ViewFunctions& functions, BytesView& rest, BucketTotals&
     if (number) to = *number;
     return number.has_value();
   };
-  return take(functions.sum, bucket.sum) && take(functions.min, bucket.min) &&
-         take(functions.max, bucket.max);
+  if (!take(functions.sum, bucket.sum) || !take(functions.min, bucket.min) ||
+      !take(functions.max, bucket.max)) {
+    return false;
+  }
+  if (!functions.sketch) return true;
+  std::optional<Sketch> sketch = Sketch::take(rest);
+  if (!sketch || sketch->count() != bucket.count) return false;
+  bucket.sketch = *std::move(sketch);
+  return true;
 }
 
 }  // namespace
@@ -64,6 +72,7 @@ void BucketTotals::add(const BucketTotals& more) {
   sum += more.sum;
   if (more.min < min) min = more.min;
   if (more.max > max) max = more.max;
+  if (!more.sketch.empty()) sketch.add(more.sketch);
 }
 
 Bytes view_cell(const ViewFunctions& functions, std::span<const BucketTotals> unit) {
@@ -80,6 +89,7 @@ Bytes view_cell(const ViewFunctions& functions, std::span<const BucketTotals> un
     if (functions.sum) append_number(cell, bucket.sum);
     if (functions.min) append_number(cell, bucket.min);
     if (functions.max) append_number(cell, bucket.max);
+    if (functions.sketch) bucket.sketch.append_to(cell);
     skipped = 0;
   }
   return cell;

@@ -1,10 +1,11 @@
 // The totals of a bucket, and the bytes of a unit's buckets in a cell (docs/formats/views.md).
 //
 //   cell    version(1) = 1, then for each bucket with a point, in order:
-//             buckets skipped since the last(varint), count(varint), then sum, min and max, each
-//             only if the view stores it
+//             buckets skipped since the last(varint), count(varint), then sum, min, max and
+//             sketch, each only if the view stores it
 //   number  an integer of at most 53 bits: varint of zigzag · 2; otherwise the byte 1 and the
 //           double(8, big-endian)
+//   sketch  common/sketch.h
 #pragma once
 
 #include <cstdint>
@@ -14,6 +15,7 @@
 
 #include "common/bytes/bytes.h"
 #include "common/result.h"
+#include "common/sketch.h"
 #include "storage/views/view_rules.h"
 
 namespace halite::storage {
@@ -24,8 +26,9 @@ struct BucketTotals {
   double sum = 0;
   double min = std::numeric_limits<double>::infinity();
   double max = -std::numeric_limits<double>::infinity();
+  Sketch sketch = {};  // of the points, if the view stores it
 
-  void add(double number);
+  void add(double number);  // not to the sketch
   void add(const BucketTotals& more);
   bool operator==(const BucketTotals&) const = default;
 };

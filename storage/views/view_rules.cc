@@ -18,6 +18,7 @@ namespace json = boost::json;
 constexpr std::size_t kViewsMax = 1000;
 constexpr std::size_t kNameBytesMax = 128;
 constexpr std::int64_t kDayOfYear = 365;
+constexpr std::string_view kPercentiles[] = {"p50", "p75", "p90", "p95", "p99", "p999"};
 
 bool is_name(std::string_view name) {
   return name.size() <= kNameBytesMax && std::ranges::all_of(name, [](unsigned char letter) {
@@ -49,8 +50,8 @@ Result<std::int64_t> parse_keep(std::string_view text) {
               fmt::format("keep \"{}\" must be a duration such as 90d or 2y, or 0 for ever", text));
 }
 
-Result<ViewFunctions> parse_functions(const std::vector<std::string>& names) {
-  ViewFunctions functions;
+Result<void> parse_functions(const std::vector<std::string>& names, ViewRule& rule) {
+  ViewFunctions& functions = rule.functions;
   for (const std::string& name : names) {
     if (name == "sum") {
       functions.sum = true;
@@ -58,14 +59,19 @@ Result<ViewFunctions> parse_functions(const std::vector<std::string>& names) {
       functions.min = true;
     } else if (name == "max") {
       functions.max = true;
+    } else if (std::ranges::find(kPercentiles, name) != std::end(kPercentiles)) {
+      functions.sketch = true;
+      if (std::ranges::find(rule.percentiles, name) == rule.percentiles.end()) {
+        rule.percentiles.push_back(name);
+      }
     } else if (name != "count") {
-      return fail(
-          Errc::kInvalidArgument,
-          fmt::format("unknown function \"{}\"; the functions are sum, count, min and max", name));
+      return fail(Errc::kInvalidArgument,
+                  fmt::format("unknown function \"{}\"; the functions are sum, count, min, max, {}",
+                              name, fmt::join(kPercentiles, ", ")));
     }
   }
   if (names.empty()) return fail(Errc::kInvalidArgument, "functions must name at least one");
-  return functions;
+  return {};
 }
 
 Result<ViewRule> parse_rule(const json::value& value) {
@@ -83,7 +89,7 @@ Result<ViewRule> parse_rule(const json::value& value) {
   TRY(const std::string interval, rule_text(*object, "interval"));
   TRY(rule.interval_ms, parse_interval(interval));
   TRY(const std::vector<std::string> functions, rule_texts(*object, "functions"));
-  TRY(rule.functions, parse_functions(functions));
+  TRY_VOID(parse_functions(functions, rule));
   if (object->contains("group_by")) {
     TRY(rule.group_by, rule_texts(*object, "group_by"));
     std::ranges::sort(*rule.group_by);
@@ -104,8 +110,9 @@ bool ViewRule::covers(std::string_view metric) const { return covers_metric(metr
 std::int64_t ViewRule::unit_ms() const { return std::max(interval_ms, kHourMs); }
 
 std::string ViewRule::definition() const {
-  std::string text = fmt::format("{} ms:{}{}{}", interval_ms, functions.sum ? " sum" : "",
-                                 functions.min ? " min" : "", functions.max ? " max" : "");
+  std::string text = fmt::format("{} ms:{}{}{}{}", interval_ms, functions.sum ? " sum" : "",
+                                 functions.min ? " min" : "", functions.max ? " max" : "",
+                                 functions.sketch ? " sketch" : "");
   if (!group_by) return text + " by all tags";
   text += " by";
   for (const std::string& key : *group_by) text += " " + key;

@@ -19,6 +19,7 @@ struct ViewFunctions {
   bool sum = false;
   bool min = false;
   bool max = false;
+  bool sketch = false;  // for all percentiles
   bool operator==(const ViewFunctions&) const = default;
 };
 
@@ -27,6 +28,7 @@ struct ViewRule {
   std::string metrics;           // a name, or a prefix and '*'
   std::int64_t interval_ms = 0;  // of a bucket: divides an hour, or hours that divide a day
   ViewFunctions functions;
+  std::vector<std::string> percentiles = {};  // those of the functions, as written: "p99"
   // The tags that groups keep, sorted; the series of a group are added up. nullopt: all tags, so
   // each series is a group.
   std::optional<std::vector<std::string>> group_by;

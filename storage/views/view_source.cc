@@ -1,6 +1,7 @@
 #include "storage/views/view_source.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -73,13 +74,14 @@ class GroupSeries {
 class ViewScan final : public BlockScan {
  public:
   ViewScan(const ViewReading& reading, GroupSeries& groups,
-           std::shared_ptr<const Selection> selection, TimeRange range)
+           std::shared_ptr<const Selection> selection, TimeRange range, TotalsRequest request)
       : reading_(reading),
         groups_(groups),
         selection_(std::move(selection)),
         rows_(as_rows(selection_)),
         metric_(reading.uids.uid_bytes(NameKind::kMetric, rows_->metric_uid())),
-        range_(range) {
+        range_(range),
+        request_(request) {
     const std::int64_t units = kBucketsTogether * reading.view->rule.interval_ms / unit_ms();
     units_together_ = static_cast<std::size_t>(std::max<std::int64_t>(1, units));
   }
@@ -97,6 +99,9 @@ class ViewScan final : public BlockScan {
       }
     }
     std::vector<Block> blocks;
+    for (; next_ < sketches_.size() && blocks.size() < kBlocksTogether; ++next_) {
+      if (!sketches_[next_].empty()) blocks.push_back(sketch_block(next_));
+    }
     for (; next_ < totals_.size() && blocks.size() < kBlocksTogether; ++next_) {
       if (totals_[next_].empty()) continue;
       blocks.push_back({.series = static_cast<SeriesId>(next_),
@@ -112,6 +117,8 @@ class ViewScan final : public BlockScan {
   [[nodiscard]] std::int64_t unit_ms() const { return reading_.view->rule.unit_ms(); }
   // Keeps the buckets that lie in the range.
   Result<void> take(const Bytes& group, TimestampMs begin, std::span<const BucketTotals> buckets);
+  Result<void> take_sketch(SeriesId id, TimestampMs begin, const BucketTotals& bucket);
+  Block sketch_block(std::size_t series);
   Result<void> count_bytes(std::int64_t bytes);
   Task<void> read();
   Task<void> read_points(UnitRange units);
@@ -123,10 +130,12 @@ class ViewScan final : public BlockScan {
   const std::shared_ptr<const RowSelection> rows_;
   const Bytes metric_;
   TimeRange range_;
+  const TotalsRequest request_;
   std::size_t units_together_ = 0;  // read from points at once; fewer if there are many groups
   bool read_ = false;
-  std::vector<std::vector<SpanTotals>> totals_;  // by series
-  std::int64_t counted_bytes_ = 0;               // of them, in the query's budget
+  std::vector<std::vector<SpanTotals>> totals_;          // by series
+  std::vector<std::map<TimestampMs, Sketch>> sketches_;  // by series; if not empty, no totals
+  std::int64_t counted_bytes_ = 0;                       // of them, in the query's budget
   std::size_t next_ = 0;
 };
 
@@ -140,6 +149,15 @@ Result<void> ViewScan::take(const Bytes& group, TimestampMs begin,
                             std::span<const BucketTotals> buckets) {
   const std::optional<SeriesId> id = groups_.find(group);
   if (!id) return {};
+  if (request_.sketches) {
+    for (const BucketTotals& bucket : buckets) {
+      if (bucket.any && begin >= range_.begin && begin < range_.end) {
+        TRY_VOID(take_sketch(*id, begin, bucket));
+      }
+      begin += reading_.view->rule.interval_ms;
+    }
+    return {};
+  }
   if (totals_.size() <= *id) totals_.resize(*id + 1);
   std::vector<SpanTotals>& totals = totals_[*id];
   const std::size_t before = totals.size();
@@ -154,6 +172,27 @@ Result<void> ViewScan::take(const Bytes& group, TimestampMs begin,
     begin += reading_.view->rule.interval_ms;
   }
   return count_bytes(static_cast<std::int64_t>((totals.size() - before) * sizeof(SpanTotals)));
+}
+
+Result<void> ViewScan::take_sketch(SeriesId id, TimestampMs begin, const BucketTotals& bucket) {
+  constexpr std::size_t kEntryBytes = 96;
+  if (sketches_.size() <= id) sketches_.resize(id + 1);
+  if (request_.bucket_ms != 0) begin -= begin % request_.bucket_ms;
+  const auto [merged, is_new] = sketches_[id].try_emplace(begin);
+  const std::size_t before = is_new ? 0 : merged->second.bytes() + kEntryBytes;
+  merged->second.add(bucket.sketch);
+  return count_bytes(static_cast<std::int64_t>(merged->second.bytes() + kEntryBytes) -
+                     static_cast<std::int64_t>(before));
+}
+
+Block ViewScan::sketch_block(std::size_t series) {
+  Block block{.series = static_cast<SeriesId>(series), .times = {}, .values = {}, .floats = {}};
+  for (auto& [begin, sketch] : sketches_[series]) {
+    block.totals.push_back({.begin = begin, .count = sketch.count()});
+    block.sketches.push_back(std::move(sketch));
+  }
+  sketches_[series].clear();
+  return block;
 }
 
 // The last bucket may end after the range: then only its points in the range count.
@@ -253,8 +292,13 @@ class ViewSource final : public BlockSource {
   [[nodiscard]] const Series& series(SeriesId id) const override { return groups_.at(id); }
   [[nodiscard]] std::uint32_t shard_count() const override { return 1; }
   [[nodiscard]] std::unique_ptr<BlockScan> scan(std::shared_ptr<const Selection> selection,
-                                                TimeRange range, std::uint32_t) override {
-    return std::make_unique<ViewScan>(reading_, groups_, std::move(selection), range);
+                                                TimeRange range, std::uint32_t shard) override {
+    return scan_totals(std::move(selection), range, shard, {});
+  }
+  [[nodiscard]] std::unique_ptr<BlockScan> scan_totals(std::shared_ptr<const Selection> selection,
+                                                       TimeRange range, std::uint32_t,
+                                                       TotalsRequest request) override {
+    return std::make_unique<ViewScan>(reading_, groups_, std::move(selection), range, request);
   }
 
  private:

@@ -30,8 +30,9 @@ struct ViewReading {
 };
 
 // A source with one shard, whose series are the groups of a view. Its scans return totals of whole
-// buckets, also if asked for points. The selection is that of the points. All references must
-// outlive the source, and the source its scans.
+// buckets, also if asked for points; of sketches, those of whole buckets of the request are merged.
+// Sketches may be asked for if the view stores them. The selection is that of the points. All
+// references must outlive the source, and the source its scans.
 [[nodiscard]] std::unique_ptr<BlockSource> view_source(ViewReading reading);
 
 }  // namespace halite::storage

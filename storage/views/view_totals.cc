@@ -15,6 +15,7 @@ namespace {
 TotalsRequest request_for(const std::vector<WantedTotals>& wanted) {
   TotalsRequest request;
   for (const WantedTotals& one : wanted) {
+    if (one.rule->functions.sketch) return {};  // only points tell their distribution
     request.bucket_ms = std::gcd(request.bucket_ms, one.rule->interval_ms);
     request.sums = request.sums || one.rule->functions.sum;
   }
@@ -92,8 +93,13 @@ void GroupTotals::add(const Series& series, const Block& block) {
   for (std::size_t i = 0; i < block.size(); ++i) {
     BucketTotals* const bucket = bucket_at(block.times[i]);
     if (bucket == nullptr) continue;
-    bucket->add(block.floats[i] ? as_double(block.values[i])
-                                : static_cast<double>(as_integer(block.values[i])));
+    const double number = block.floats[i] ? as_double(block.values[i])
+                                          : static_cast<double>(as_integer(block.values[i]));
+    bucket->add(number);
+    if (!rule_->functions.sketch) continue;
+    sketch_bytes_ -= bucket->sketch.bytes();
+    bucket->sketch.add(number);
+    sketch_bytes_ += bucket->sketch.bytes();
   }
 }
 
@@ -103,13 +109,14 @@ void GroupTotals::add(GroupTotals&& more) {
     if (is_new) continue;
     for (std::size_t i = 0; i < buckets.size(); ++i) known->second[i].add(buckets[i]);
   }
+  sketch_bytes_ += more.sketch_bytes_;  // at most
 }
 
 std::size_t GroupTotals::bytes() const {
   constexpr std::size_t kGroupBytes = 160;
   constexpr std::size_t kSeriesBytes = 24;
   return groups_.size() * (kGroupBytes + bucket_count() * sizeof(BucketTotals)) +
-         by_series_.size() * kSeriesBytes;
+         by_series_.size() * kSeriesBytes + sketch_bytes_;
 }
 
 Task<std::vector<GroupTotals>> read_totals(TotalsReading& reading) {

@@ -33,7 +33,8 @@ class GroupTotals {
   GroupTotals(const ViewRule& rule, UidWidths widths, TimeRange range)
       : rule_(&rule), widths_(widths), range_(range) {}
 
-  // Adds points, or totals of spans that divide buckets. Ignores those outside the range.
+  // Adds points, or totals of spans that divide buckets, which have no sketches. Ignores those
+  // outside the range.
   void add(const Series& series, const Block& block);
   void add(GroupTotals&& more);
 
@@ -52,6 +53,7 @@ class GroupTotals {
   TimeRange range_;
   Groups groups_;
   boost::unordered_flat_map<SeriesId, std::vector<BucketTotals>*> by_series_;
+  std::size_t sketch_bytes_ = 0;
 };
 
 // The totals to compute of one view.

@@ -35,10 +35,11 @@ void append_view(std::string& to, const storage::ViewStatus& view) {
   append_json_string(to, rule.name);
   to += ",\"metrics\":";
   append_json_string(to, rule.metrics);
-  fmt::format_to(std::back_inserter(to), ",\"intervalMs\":{},\"functions\":[\"count\"{}{}{}]",
+  fmt::format_to(std::back_inserter(to), ",\"intervalMs\":{},\"functions\":[\"count\"{}{}{}",
                  rule.interval_ms, rule.functions.sum ? ",\"sum\"" : "",
                  rule.functions.min ? ",\"min\"" : "", rule.functions.max ? ",\"max\"" : "");
-  to += ",\"groupBy\":";
+  for (const std::string& name : rule.percentiles) to += ",\"" + name + '"';
+  to += "],\"groupBy\":";
   if (rule.group_by) {
     append_json_list(to, *rule.group_by,
                      [&to](const std::string& key) { append_json_string(to, key); });

@@ -11,9 +11,13 @@
 #include <gtest/gtest.h>
 
 #include "common/bytes/varint.h"
+#include "tests/support/exact_percentile.h"
 
 namespace halite {
 namespace {
+
+using test::exact_percentile;
+using test::ExactPercentile;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kPercentiles[] = {0, 0.1, 1, 25, 50, 75, 90, 95, 99, 99.9, 100};
@@ -24,29 +28,11 @@ Sketch sketch_of(const std::vector<double>& numbers) {
   return sketch;
 }
 
-// As OpenTSDB computes it, and the error that a sketch may make: that of both neighbours.
-struct Exact {
-  double value = 0;
-  double error = 0;
-};
-
-Exact exact_percentile(std::vector<double> numbers, double percentile) {
-  std::ranges::sort(numbers);
-  const auto count = static_cast<double>(numbers.size());
-  const double position = std::clamp(percentile / 100 * (count + 1), 1.0, count);
-  const auto below = static_cast<std::size_t>(position);
-  const double lower = numbers[below - 1];
-  const double upper = numbers[std::min(below, numbers.size() - 1)];
-  const double part = position - static_cast<double>(below);
-  const double error = (1 - part) * std::abs(lower) + part * std::abs(upper);
-  return {.value = lower + part * (upper - lower), .error = error * 0.01 * (1 + 1e-9)};
-}
-
 void expect_close(const std::vector<double>& numbers, const std::string& what) {
   const Sketch sketch = sketch_of(numbers);
   EXPECT_EQ(sketch.count(), numbers.size()) << what;
   for (const double percentile : kPercentiles) {
-    const Exact exact = exact_percentile(numbers, percentile);
+    const ExactPercentile exact = exact_percentile(numbers, percentile);
     EXPECT_NEAR(sketch.percentile(percentile), exact.value, exact.error)
         << what << ", " << numbers.size() << " numbers, percentile " << percentile;
   }
@@ -93,13 +79,15 @@ TEST(Sketch, HoldsAtTheBoundsOfBucketsAndOfDoubles) {
   const double growth = 1.01 / 0.99;
   for (int power = -2000; power <= 2000; power += 7) {
     const double bound = std::pow(growth, power);
-    for (const double number : {bound, std::nextafter(bound, 0), std::nextafter(bound, kInfinity)}) {
+    for (const double number :
+         {bound, std::nextafter(bound, 0), std::nextafter(bound, kInfinity)}) {
       expect_close({number}, "bound");
       expect_close({-number}, "negative bound");
     }
   }
   using Limits = std::numeric_limits<double>;
-  for (const double number : {Limits::max(), Limits::lowest(), Limits::min(), -Limits::min(), 0.0}) {
+  for (const double number :
+       {Limits::max(), Limits::lowest(), Limits::min(), -Limits::min(), 0.0}) {
     expect_close({number}, "limit");
   }
   EXPECT_EQ(sketch_of({Limits::denorm_min()}).percentile(50), 0);
@@ -160,7 +148,7 @@ TEST(Sketch, TooManyBucketsBecomeZerosInAnyOrder) {
   EXPECT_EQ(take_varint(rest), Sketch::kBucketsMax + 1);
   EXPECT_EQ(whole.count(), all.size());
   for (const double percentile : {0.0, 1.0, 98.0, 100.0}) {  // far from zero
-    const Exact exact = exact_percentile(all, percentile);
+    const ExactPercentile exact = exact_percentile(all, percentile);
     EXPECT_NEAR(whole.percentile(percentile), exact.value, exact.error) << percentile;
   }
 }
@@ -211,14 +199,18 @@ std::optional<Sketch> take_hex(std::string_view hex) {
 }
 
 TEST(Sketch, DamagedBytesAreRefused) {
-  EXPECT_TRUE(take_hex("01000a"));         // ten zeros
-  EXPECT_FALSE(take_hex(""));              // nothing
-  EXPECT_FALSE(take_hex("02000a"));        // a bucket is missing
-  EXPECT_FALSE(take_hex("0100"));          // a count is missing
-  EXPECT_FALSE(take_hex("010000"));        // an empty bucket
-  EXPECT_FALSE(take_hex("010201"));        // no number has the key 1
-  EXPECT_FALSE(take_hex("01828010" "01"));  // nor one after infinity
-  EXPECT_FALSE(take_hex("01ffffffffffffffffff" "0101"));
+  EXPECT_TRUE(take_hex("01000a"));   // ten zeros
+  EXPECT_FALSE(take_hex(""));        // nothing
+  EXPECT_FALSE(take_hex("02000a"));  // a bucket is missing
+  EXPECT_FALSE(take_hex("0100"));    // a count is missing
+  EXPECT_FALSE(take_hex("010000"));  // an empty bucket
+  EXPECT_FALSE(take_hex("010201"));  // no number has the key 1
+  EXPECT_FALSE(
+      take_hex("01828010"
+               "01"));  // nor one after infinity
+  EXPECT_FALSE(
+      take_hex("01ffffffffffffffffff"
+               "0101"));
   EXPECT_FALSE(take_hex("0100ffffffffffffffff7f"));  // too many numbers
   Bytes many;
   append_varint(many, Sketch::kBucketsMax + 1);

@@ -49,6 +49,33 @@ TEST(ViewCell, StoresOnlyItsFunctions) {
   EXPECT_EQ(read[1].count, 3U);
 }
 
+TEST(ViewCell, KeepsSketches) {
+  const ViewFunctions sketches = {.sum = false, .min = false, .max = false, .sketch = true};
+  auto unit = sample_unit();
+  for (const double number : {1.0, -5.0, 9007199254740992.0}) unit[1].sketch.add(number);
+  for (const double number : {0.1, -0.0, -std::numeric_limits<double>::infinity()}) {
+    unit[3].sketch.add(number);
+  }
+  const Bytes cell = view_cell(sketches, unit);
+  std::array<BucketTotals, 4> read;
+  ASSERT_TRUE(parse_view_cell(sketches, cell, read));
+  EXPECT_EQ(read[1].sketch, unit[1].sketch);
+  EXPECT_EQ(read[3].sketch, unit[3].sketch);
+  EXPECT_TRUE(read[0].sketch.empty());
+  EXPECT_FALSE(parse_view_cell(sketches, cell.substr(0, cell.size() - 1), read));
+  unit[1].count = 4;  // not that of the sketch
+  EXPECT_FALSE(parse_view_cell(sketches, view_cell(sketches, unit), read));
+}
+
+TEST(ViewCell, TotalsAddUpWithTheirSketches) {
+  BucketTotals one;
+  one.sketch.add(1);
+  BucketTotals two;
+  two.sketch.add(2);
+  one.add(two);
+  EXPECT_EQ(one.sketch.count(), 2U);
+}
+
 TEST(ViewCell, WithoutPointsIsEmpty) {
   EXPECT_TRUE(view_cell(kAll, std::array<BucketTotals, 3>()).empty());
 }

@@ -11,8 +11,10 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "common/sketch.h"
 #include "storage/catalog/names/uid_table.h"
 #include "storage/views/view_store.h"
+#include "tests/support/exact_percentile.h"
 #include "tests/support/model_seeds.h"
 #include "tests/support/run_task.h"
 #include "tests/unit/storage/tsdb/engine_world.h"
@@ -25,14 +27,25 @@ using test::run_task;
 constexpr TimestampMs kBegin = 1'700'006'400'000;  // a day begins
 constexpr int kStepsDefault = 150;
 constexpr std::int64_t kTtlMs = 3 * kDayMs;
-constexpr std::string_view kRules = R"([
-  {"name":"by-dc","metrics":"m","interval":"5m","functions":["sum","min","max"],"group_by":["dc"]},
-  {"name":"all","metrics":"m*","interval":"1h","functions":["sum"],"group_by":[]},
-  {"name":"series","metrics":"*","interval":"20m","functions":["sum","min","max"]},
-  {"name":"days","metrics":"m","interval":"1d","functions":["count","max"],"group_by":["dc"]}])";
+constexpr double kPercentiles[] = {0, 50, 99, 100};
+
+// With percentiles, views are computed from points; without, also from the totals of chunks.
+std::string rules(bool percentiles) {
+  return fmt::format(
+      R"([
+  {{"name":"by-dc","metrics":"m","interval":"5m","functions":["sum","min","max"{0}],
+   "group_by":["dc"]}},
+  {{"name":"all","metrics":"m*","interval":"1h","functions":["sum"],"group_by":[]}},
+  {{"name":"series","metrics":"*","interval":"20m","functions":["sum","min","max"{0}]}},
+  {{"name":"days","metrics":"m","interval":"1d","functions":["count","max"{0}],
+   "group_by":["dc"]}}])",
+      percentiles ? R"(,"p50","p99")" : "");
+}
 
 // By tags of the group and begin of the bucket.
-using Totals = std::map<std::pair<std::string, TimestampMs>, BucketTotals>;
+using Key = std::pair<std::string, TimestampMs>;
+using Totals = std::map<Key, BucketTotals>;
+using Numbers = std::map<Key, std::vector<double>>;
 
 std::string tags_text(const Series& series) {
   std::string text;
@@ -57,6 +70,7 @@ class ViewModelTest : public testing::TestWithParam<std::uint32_t> {
     options.log.commit_interval_ms = 0;
     options.read_threads = 1;
     options.expire_after_clock_jump = true;
+    percentiles_ = below(2) == 0;
   }
   ~ViewModelTest() override { views_.reset(); }
 
@@ -184,9 +198,34 @@ class ViewModelTest : public testing::TestWithParam<std::uint32_t> {
     }
   }
 
+  // Sketches of buckets of that length.
+  std::map<Key, Sketch> read_sketches(BlockSource& source,
+                                      const std::shared_ptr<const Selection>& selection,
+                                      TimeRange range, std::int64_t bucket_ms) {
+    std::map<Key, Sketch> found;
+    const auto scan =
+        source.scan_totals(selection, range, 0, {.bucket_ms = bucket_ms, .sketches = true});
+    while (true) {
+      const auto blocks = run_task(scan->next());
+      EXPECT_TRUE(blocks) << blocks.error().message;
+      if (!blocks || blocks->empty()) return found;
+      for (const Block& block : *blocks) {
+        EXPECT_EQ(block.sketches.size(), block.totals.size());
+        for (std::size_t i = 0; i < block.totals.size(); ++i) {
+          EXPECT_EQ(block.totals[i].count, block.sketches[i].count());
+          EXPECT_TRUE(
+              found
+                  .emplace(Key(tags_text(source.series(block.series)), block.totals[i].begin),
+                           block.sketches[i])
+                  .second);
+        }
+      }
+    }
+  }
+
   // The same by hand, point by point.
   Totals compute(const ViewRule& rule, const std::shared_ptr<const Selection>& selection,
-                 TimeRange range) {
+                 TimeRange range, Numbers& numbers) {
     Totals totals;
     for (std::uint32_t shard = 0; shard < world_.points->shard_count(); ++shard) {
       const auto scan = world_.points->scan(selection, range, shard);
@@ -203,9 +242,12 @@ class ViewModelTest : public testing::TestWithParam<std::uint32_t> {
           }
           for (std::size_t i = 0; i < block.size(); ++i) {
             const TimestampMs time = block.times[i];
-            totals[{tags, time - time % rule.interval_ms}].add(
-                block.floats[i] ? as_double(block.values[i])
-                                : static_cast<double>(as_integer(block.values[i])));
+            const double number = block.floats[i]
+                                      ? as_double(block.values[i])
+                                      : static_cast<double>(as_integer(block.values[i]));
+            const Key key = {tags, time - time % rule.interval_ms};
+            totals[key].add(number);
+            if (!std::isnan(number)) numbers[key].push_back(number);
           }
         }
       }
@@ -230,6 +272,25 @@ class ViewModelTest : public testing::TestWithParam<std::uint32_t> {
     }
   }
 
+  void compare_percentiles(const ViewRule& rule, std::map<Key, Sketch> found,
+                           const std::map<Key, Sketch>& merged, std::int64_t merged_ms,
+                           const Numbers& expected) {
+    for (const auto& [key, numbers] : expected) {
+      const Sketch& sketch = found[key];
+      ASSERT_EQ(sketch.count(), numbers.size()) << key.first << " at " << key.second;
+      for (const double percentile : kPercentiles) {
+        const test::ExactPercentile exact = test::exact_percentile(numbers, percentile);
+        EXPECT_NEAR(sketch.percentile(percentile), exact.value, exact.error)
+            << key.first << " at " << key.second << ": " << percentile << " % of " << rule.name;
+      }
+    }
+    std::map<Key, Sketch> added;
+    for (const auto& [key, sketch] : found) {
+      added[{key.first, key.second - key.second % merged_ms}].add(sketch);
+    }
+    EXPECT_TRUE(added == merged) << "merged by " << merged_ms << " ms";
+  }
+
   void check() {
     if (!power_) return;
     const auto selection = select("m");
@@ -246,12 +307,27 @@ class ViewModelTest : public testing::TestWithParam<std::uint32_t> {
       const TimestampMs first = (std::max(kBegin, kept_from()) + unit - 1) / unit * unit;
       const TimeRange range = {.begin = first + below(2) * unit, .end = now + below(kHourMs)};
       if (range.begin < range.end) {
-        compare(view->rule, read(*source, *selection, range),
-                compute(view->rule, *selection, range));
+        Numbers numbers;
+        const Totals expected = compute(view->rule, *selection, range, numbers);
+        compare(view->rule, read(*source, *selection, range), expected);
+        if (view->rule.functions.sketch) {
+          const std::int64_t merged_ms = (2 + below(5)) * view->rule.interval_ms;
+          compare_percentiles(
+              view->rule,
+              read_sketches(*source, *selection, range, below(2) * view->rule.interval_ms),
+              read_sketches(*source, *selection, range, merged_ms), merged_ms, numbers);
+        }
       }
       if (kept_from() > 0) {
         const TimestampMs end = kept_from() / unit * unit;
-        check_kept(view->rule, read(*source, *selection, {.begin = end - 10 * kDayMs, .end = end}));
+        const TimeRange expired = {.begin = end - 10 * kDayMs, .end = end};
+        Totals found = read(*source, *selection, expired);
+        if (view->rule.functions.sketch) {
+          for (auto& [key, sketch] : read_sketches(*source, *selection, expired, 0)) {
+            found[key].sketch = std::move(sketch);
+          }
+        }
+        check_kept(view->rule, found);
       }
       if (HasFatalFailure()) return;
     }
@@ -265,6 +341,7 @@ class ViewModelTest : public testing::TestWithParam<std::uint32_t> {
       const auto place = found.find(key);
       ASSERT_NE(place, found.end()) << key.first << " at " << key.second << " was kept";
       EXPECT_EQ(place->second.count, totals.count) << key.first << " at " << key.second;
+      EXPECT_EQ(place->second.sketch, totals.sketch) << key.first << " at " << key.second;
     }
     for (const auto& [key, totals] : found) kept[key] = totals;
   }
@@ -284,17 +361,17 @@ class ViewModelTest : public testing::TestWithParam<std::uint32_t> {
                          .clock = world_.clock,
                          .ttl_ms = [this](std::string_view) { return world_.layout.ttl_ms; },
                          .registry = world_.metrics},
-                        parse_view_rules(kRules).value(), {.settle_ms = 1000}, false));
+                        parse_view_rules(rules(percentiles_)).value(), {.settle_ms = 1000}, false));
     ASSERT_TRUE(views) << views.error().message;
     views_ = *std::move(views);
 
-    GcRules rules;
-    rules.keeps = [](std::vector<Bytes>) {
+    GcRules gc_rules;
+    gc_rules.keeps = [](std::vector<Bytes>) {
       return std::make_unique<ChainedSeriesIterator>(
           std::vector<std::unique_ptr<SeriesIterator>>());
     };
-    rules.others = [this] { return views_->groups(); };
-    world_.points->enable_series_gc(std::move(rules));
+    gc_rules.others = [this] { return views_->groups(); };
+    world_.points->enable_series_gc(std::move(gc_rules));
   }
 
   void close(bool crash) {
@@ -340,6 +417,7 @@ class ViewModelTest : public testing::TestWithParam<std::uint32_t> {
   test::EngineWorld world_;
   std::unique_ptr<ViewStore> views_;
   std::map<std::string, Totals> kept_;  // by view
+  bool percentiles_ = false;
   bool power_ = true;
   int built_ = 0;
   int steps_ = 0;

@@ -49,6 +49,18 @@ TEST(ViewRules, WithoutGroupByKeepAllTags) {
   EXPECT_EQ(parsed->front().definition(), "300000 ms: sum max by all tags");
 }
 
+TEST(ViewRules, PercentilesNeedASketch) {
+  const auto parsed =
+      parse_view_rules(view_json(R"("sum","max")", R"("p999","count","p50","p999")"));
+  ASSERT_TRUE(parsed) << parsed.error().message;
+  const ViewRule& rule = parsed->front();
+  EXPECT_TRUE(rule.functions.sketch);
+  EXPECT_THAT(rule.percentiles, ElementsAre("p999", "p50"));
+  EXPECT_EQ(rule.definition(), "300000 ms: sketch by dc rack");
+  const auto others = parse_view_rules(view_json(R"("sum","max")", R"("p75","p90","p95","p99")"));
+  EXPECT_EQ(others.value().front().definition(), rule.definition());
+}
+
 TEST(ViewRules, AUnitIsABucketThatIsLongerThanAnHour) {
   EXPECT_EQ(parse_view_rules(view_json("5m", "6h")).value().front().unit_ms(), 6 * kHourMs);
   EXPECT_EQ(parse_view_rules(view_json("5m", "1d")).value().front().unit_ms(), kDayMs);
@@ -59,7 +71,9 @@ TEST(ViewRules, ErrorsSayWhatIsWrong) {
   EXPECT_THAT(error_of("cpu.*", "c*u"), HasSubstr("a name, or a prefix that ends in *"));
   EXPECT_THAT(error_of("5m", "7m"), HasSubstr(R"(the interval "7m" must divide an hour)"));
   EXPECT_THAT(error_of("5m", "5h"), HasSubstr(R"(the interval "5h" must divide an hour)"));
-  EXPECT_THAT(error_of("\"max\"", "\"p99\""), HasSubstr(R"(unknown function "p99")"));
+  EXPECT_THAT(
+      error_of("\"max\"", "\"p98\""),
+      HasSubstr(R"(unknown function "p98"; the functions are sum, count, min, max, p50, )"));
   EXPECT_THAT(error_of("\"sum\",\"max\"", ""), HasSubstr("functions must name at least one"));
   EXPECT_THAT(error_of("2y", "two"), HasSubstr(R"(keep "two" must be a duration)"));
   EXPECT_THAT(error_of("\"keep\"", "\"kept\""), HasSubstr(R"(unknown key "kept")"));
