@@ -73,6 +73,7 @@ struct SubQuestion {
   std::optional<RollupUsage> rollup_usage;  // not set: kNoFallback
   std::string rollup_table = "raw";         // the interval of the data read; set by the engine
   std::string view;                         // the view that answered; set by the engine
+  bool approximate = false;                 // by sketches of the view; set by the engine
   bool operator==(const SubQuestion&) const = default;
 
   [[nodiscard]] bool wants_histograms() const {
@@ -91,7 +92,8 @@ struct Question {
   bool show_tsuids = false;
   bool show_stats = false;
   bool show_summary = false;
-  bool use_views = true;  // read views instead of points where the answer is the same
+  bool use_views = true;           // read views instead of points where the answer is the same
+  bool approximate_views = false;  // and where it is a percentile with a relative error of 1 %
   bool no_annotations = false;
   bool global_annotations = false;
   bool delete_points = false;

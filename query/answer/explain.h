@@ -20,7 +20,8 @@ namespace halite::query {
 // A view of the metric. The estimate is that of reading points, also if a view would answer.
 struct ExplainedView {
   std::string name;
-  std::string why_not;  // why it would not answer; empty: it would
+  std::string why_not;       // why it would not answer; empty: it would
+  bool approximate = false;  // by sketches
 };
 
 struct ExplainedQuery {

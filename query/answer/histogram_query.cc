@@ -105,7 +105,7 @@ class GroupAnswers {
       : histograms_(histograms), head_(head), asked_(asked), budget_(budget) {}
 
   Result<void> add_percentile(float percentile, std::vector<AnswerSeries>& out) {
-    return add("_pct_" + java_float(percentile), true, out, [&](const SimpleHistogram& histogram) {
+    return add(percentile_suffix(percentile), true, out, [&](const SimpleHistogram& histogram) {
       return double_bits(histogram.percentile(static_cast<double>(percentile)));
     });
   }
@@ -168,6 +168,8 @@ Result<Histograms> merge(const Group& group, std::map<storage::SeriesId, SeriesH
 }
 
 }  // namespace
+
+std::string percentile_suffix(float percentile) { return "_pct_" + java_float(percentile); }
 
 Task<std::vector<AnswerSeries>> run_histogram_query(
     const storage::HistogramCells& cells, std::shared_ptr<const storage::Selection> selection,

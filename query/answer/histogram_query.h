@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "common/threads/task.h"
@@ -18,6 +19,9 @@
 #include "storage/cells/rollups/histogram_cells.h"
 
 namespace halite::query {
+
+// What follows the metric's name: "_pct_99.9".
+[[nodiscard]] std::string percentile_suffix(float percentile);
 
 // Returns for each group, in OpenTSDB's order, a series for each percentile ("m_pct_99.9"), then a
 // series for each bucket of the group's first histogram ("m_0.0_1.75", "m_UNDERFLOW",

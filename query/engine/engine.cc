@@ -14,6 +14,7 @@
 #include "query/answer/group.h"
 #include "query/answer/histogram_query.h"
 #include "query/answer/query_annotations.h"
+#include "query/answer/sketch_query.h"
 #include "query/engine/scheduler.h"
 #include "query/engine/small_query.h"
 #include "query/engine/sub_query.h"
@@ -72,6 +73,9 @@ struct QueryEngine::Impl {
   Task<void> choose_view(const Question* question, ReadChoice* choice, SubPlan* plan);
   Task<std::vector<ExplainedView>> explain_views(const Question* question, const SubQuestion* sub,
                                                  TimeRange range);
+  Task<std::vector<AnswerSeries>> answer_from_sketches(
+      Answer* answer, std::size_t index, std::shared_ptr<const storage::Selection> selection,
+      std::shared_ptr<QueryBudget> budget);
   static std::vector<AnswerSeries> all_series(std::span<Read> reads);
 
   Task<std::shared_ptr<const Explanation>> explain(Question question,
@@ -139,14 +143,20 @@ Task<std::shared_ptr<const storage::Selection>> QueryEngine::Impl::select(
 }
 
 // Why a view does not answer now; empty if it can. Single series are read from points as long as
-// there are any: stores have totals of those, too.
+// there are any: stores have totals of those, too, and their percentiles are exact.
 Task<std::string> QueryEngine::Impl::why_not_now(const storage::View* view,
                                                  const Question* question, const SubQuestion* sub,
                                                  TimeRange range) {
   constexpr double kStoredMin = 0.5;
   const std::string_view never = why_not(view->rule, *question, *sub);
   if (!never.empty()) co_return std::string(never);
-  if (!view->rule.group_by && range.begin >= sources.views->kept_from(sub->metric)) {
+  const TimestampMs kept_from = sources.views->kept_from(sub->metric);
+  if (!sub->percentiles.empty()) co_return std::string();  // nothing else has them
+  if (reads_sketches(*sub)) {
+    if (!question->approximate_views && question->end > kept_from) {
+      co_return "percentiles of a view are approximate: set useViews to \"approximate\"";
+    }
+  } else if (!view->rule.group_by && range.begin >= kept_from) {
     co_return "single series are read from points until these expire";
   }
   auto asking = sources.views->stored_part(*view, sub->metric, range);
@@ -172,6 +182,24 @@ Task<void> QueryEngine::Impl::choose_view(const Question* question, ReadChoice* 
   co_return Result<void>{};
 }
 
+// The percentiles of a metric without histograms: those of its points, if a view keeps sketches of
+// them. Otherwise nothing.
+Task<std::vector<AnswerSeries>> QueryEngine::Impl::answer_from_sketches(
+    Answer* answer, std::size_t index, std::shared_ptr<const storage::Selection> selection,
+    std::shared_ptr<QueryBudget> budget) {
+  SubQuestion& question = answer->question.queries[index];
+  ReadChoice choice{.question = question, .rollup = {}, .source = nullptr};
+  CO_TRY(SubPlan plan, make_plan(answer->question, question, limits.output_points_max));
+  auto choosing = choose_view(&answer->question, &choice, &plan);
+  CO_TRY_VOID(co_await std::move(choosing));
+  if (choice.source == nullptr) co_return std::vector<AnswerSeries>();
+  question.view = choice.view;
+  question.approximate = true;
+  auto reading = run_sketch_query(store, *choice.source, std::move(selection), choice.question,
+                                  plan, index, *budget);
+  co_return co_await std::move(reading);
+}
+
 Task<std::vector<ExplainedView>> QueryEngine::Impl::explain_views(const Question* question,
                                                                   const SubQuestion* sub,
                                                                   TimeRange range) {
@@ -183,7 +211,9 @@ Task<std::vector<ExplainedView>> QueryEngine::Impl::explain_views(const Question
     auto asking = why_not_now(view.get(), question, sub, range);
     CO_TRY(std::string reason, co_await std::move(asking));
     if (reason.empty() && std::exchange(answered, true)) reason = "another view has less to read";
-    views.push_back({.name = view->rule.name, .why_not = std::move(reason)});
+    views.push_back({.name = view->rule.name,
+                     .why_not = std::move(reason),
+                     .approximate = reads_sketches(*sub)});
   }
   for (const auto& view : sources.views->views_of(sub->metric)) {
     const std::string_view reason = why_not(view->rule, *question, *sub);
@@ -214,7 +244,7 @@ Task<QueryEngine::Impl::Read> QueryEngine::Impl::answer_one(Answer* answer, std:
   wanted.notes = metadata != nullptr && !answer->question.no_annotations &&
                  metadata->annotations().options().among_points;
   if (sources.views != nullptr && choices.size() == 1 && choices.front().source == nullptr &&
-      plans.front() && !wanted.notes) {
+      plans.front() && !wanted.notes && !question.wants_histograms()) {
     auto choosing = choose_view(&answer->question, &choices.front(), &*plans.front());
     CO_TRY_VOID(co_await std::move(choosing));
     if (pace == Pace::kQuick && !choices.front().view.empty()) {
@@ -233,6 +263,8 @@ Task<QueryEngine::Impl::Read> QueryEngine::Impl::answer_one(Answer* answer, std:
     CO_TRY(const SubPlan plan, std::move(plans[i]));
     answer->question.queries[index].rollup_table = choice.table;
     answer->question.queries[index].view = choice.view;
+    answer->question.queries[index].approximate =
+        !choice.view.empty() && reads_sketches(choice.question);
     const bool raw_points =
         (choice.source == nullptr || !choice.view.empty()) && !question.wants_histograms();
     asked = raw_points ? plan.asked : TimeRange{};
@@ -264,6 +296,10 @@ Task<QueryEngine::Impl::Read> QueryEngine::Impl::answer_one(Answer* answer, std:
     storage::BlockSource& source = choice.source == nullptr ? store : *choice.source;
     auto reading =
         run_sub_query(store, source, notes, selection, choice.question, plan, index, budget, meter);
+    CO_TRY(series, co_await std::move(reading));
+  }
+  if (series.empty() && sources.views != nullptr && !question.percentiles.empty()) {
+    auto reading = answer_from_sketches(answer, index, selection, budget);
     CO_TRY(series, co_await std::move(reading));
   }
   Read read{.selection = nullptr, .asked = asked, .query = index, .series = std::move(series)};

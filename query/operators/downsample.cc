@@ -99,6 +99,7 @@ TimestampMs BucketWindow::final_until(TimestampMs watermark) const {
 void Downsampler::open(TimestampMs time) {
   window_.open(time);
   bucket_.reset();
+  sketch_ = {};
   sum_ = 0;
   count_ = 0;
 }
@@ -106,7 +107,9 @@ void Downsampler::open(TimestampMs time) {
 void Downsampler::close(PointColumns& out) {
   // As in OpenTSDB, an average of no points is 0.
   const double average = count_ == 0 ? 0 : sum_ / static_cast<double>(count_);
-  out.push(window_.begin(), plan_->average_of_sums ? average : bucket_.result());
+  out.push(window_.begin(), plan_->average_of_sums ? average
+                            : sketch_.empty()      ? bucket_.result()
+                                                   : sketch_.percentile(plan_->function->quantile));
   window_.close();
 }
 
@@ -164,11 +167,17 @@ std::size_t Downsampler::add_whole(PointSpan points, PointColumns& out) const {
   }
 }
 
-void Downsampler::add(std::span<const storage::SpanTotals> totals, PointColumns& out) {
-  for (const storage::SpanTotals& span : totals) {
+void Downsampler::add(std::span<const storage::SpanTotals> totals, std::span<const Sketch> sketches,
+                      PointColumns& out) {
+  for (std::size_t i = 0; i < totals.size(); ++i) {
+    const storage::SpanTotals& span = totals[i];
     if (span.begin < plan_->points.begin || span.begin >= plan_->points.end) continue;
     if (window_.is_open() && span.begin >= window_.end()) close(out);
     if (!window_.is_open()) open(span.begin);
+    if (!sketches.empty()) {
+      sketch_.add(sketches[i]);
+      continue;
+    }
     bucket_.add_totals(span.count, span.sum, span.min, span.max);
   }
 }

@@ -7,6 +7,7 @@
 
 #include "common/clock.h"
 #include "common/data_point.h"
+#include "common/sketch.h"
 #include "query/operators/accumulator.h"
 #include "query/operators/columns.h"
 #include "query/plan/plan.h"
@@ -54,8 +55,10 @@ class Downsampler {
   // Points in time order, later than all earlier ones. Appends the buckets that they close.
   void add(PointSpan points, PointColumns& out);
 
-  // Adds totals of spans. Each span lies in one bucket.
-  void add(std::span<const storage::SpanTotals> totals, PointColumns& out);
+  // Adds totals of spans, or for percentiles the sketches of these spans. Each span lies in one
+  // bucket.
+  void add(std::span<const storage::SpanTotals> totals, std::span<const Sketch> sketches,
+           PointColumns& out);
 
   // Call this when all points before `watermark` were added. Appends the open bucket if it ends by
   // then.
@@ -69,7 +72,7 @@ class Downsampler {
     return window_.final_until(watermark);
   }
 
-  [[nodiscard]] std::size_t bytes() const { return bucket_.bytes(); }
+  [[nodiscard]] std::size_t bytes() const { return bucket_.bytes() + sketch_.bytes(); }
 
  private:
   void open(TimestampMs time);
@@ -79,6 +82,7 @@ class Downsampler {
   const DownsamplePlan* plan_;
   BucketWindow window_;
   DoubleAccumulator bucket_;
+  Sketch sketch_;           // of the bucket, if sketches were added
   double sum_ = 0;          // of sums that are to be averaged
   std::int64_t count_ = 0;  // of the points in these sums
 };

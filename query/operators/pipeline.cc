@@ -93,7 +93,7 @@ void Pipeline::add(const storage::Block& block, PipelineScratch& scratch, PointC
     std::array<double, storage::kBlockPointsMax> numbers;  // uninitialized
     downsampler_->add(as_numbers(block, numbers), scratch.buckets);
   } else {
-    downsampler_->add(block.totals, scratch.buckets);
+    downsampler_->add(block.totals, block.sketches, scratch.buckets);
   }
   if (scratch.buckets.empty()) return;
   if (!filler_) {

@@ -228,8 +228,20 @@ Result<DraftSubQuestion> read_json_sub_question(element value, const ParseContex
   return sub;
 }
 
+// true, false or "approximate".
+Result<void> read_use_views(element field, Question& flags) {
+  flags.approximate_views = field.is_string() && json_text(field) == "approximate";
+  flags.use_views = true;
+  if (flags.approximate_views) return {};
+  const Result<bool> use = read_bool("useViews", field);
+  if (!use) return refuse_type("useViews", "true, false or \"approximate\"");
+  flags.use_views = *use;
+  return {};
+}
+
 Result<void> read_flag(std::string_view name, element field, DraftQuestion& draft) {
   Question& flags = draft.flags;
+  if (name == "useViews") return read_use_views(field, flags);
   bool* const flag = name == "useCalendar"              ? &draft.use_calendar
                      : name == "noAnnotations"          ? &flags.no_annotations
                      : name == "globalAnnotations"      ? &flags.global_annotations
@@ -238,7 +250,6 @@ Result<void> read_flag(std::string_view name, element field, DraftQuestion& draf
                      : name == "showQuery"              ? &flags.show_query
                      : name == "showStats"              ? &flags.show_stats
                      : name == "showSummary"            ? &flags.show_summary
-                     : name == "useViews"               ? &flags.use_views
                      : name == "delete"                 ? &flags.delete_points
                      : name == "overrideByteLimit"      ? &flags.override_byte_limit
                      : name == "overrideDataPointLimit" ? &flags.override_point_limit

@@ -177,6 +177,7 @@ Result<Question> parse_question_uri(const Parameters& parameters, const ParseCon
   flags.show_stats = has(parameters, "show_stats");
   flags.show_summary = has(parameters, "show_summary");
   flags.use_views = !has(parameters, "no_views");
+  flags.approximate_views = has(parameters, "approximate_views");
   flags.arrays = has(parameters, "arrays");
 
   for (const bool by_tsuid : {true, false}) {

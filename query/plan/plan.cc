@@ -134,6 +134,9 @@ TimestampMs DownsamplePlan::final_until(TimestampMs watermark) const {
 }
 
 storage::TotalsRequest SubPlan::totals() const {
+  if (from_view && downsample->function->kind == AggregatorKind::kPercentile) {
+    return {.bucket_ms = downsample->interval_ms, .sketches = true};
+  }
   if (!downsample || downsample->kind != BucketKind::kFixed || downsample->average_of_sums ||
       !takes_totals(downsample->function->kind)) {
     return {};

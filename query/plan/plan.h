@@ -56,7 +56,7 @@ struct SubPlan {
   bool with_tag_ids = false;
   bool with_tsuids = false;
 
-  // The totals that can replace a series' points.
+  // The totals that can replace a series' points. Percentiles take sketches, if from a view.
   [[nodiscard]] storage::TotalsRequest totals() const;
 
   // The earliest time from series whose first point is at `watermark` or later.

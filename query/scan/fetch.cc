@@ -100,10 +100,11 @@ Task<WindowOutcome> Fetch::read(TimeRange window, std::uint64_t window_bytes_max
   co_return WindowOutcome::kRead;
 }
 
-// A look ahead reads points and may cover a part of the time; the meter also counts points.
+// A look ahead reads points and may cover a part of the time; the meter also counts points. A view
+// has no points and is read in one window.
 storage::TotalsRequest Fetch::totals_request_in(TimeRange window) const {
   const bool whole = window.begin == plan_.scan.begin && window.end == plan_.scan.end;
-  return whole && !meter_.counts() ? plan_.totals() : storage::TotalsRequest{};
+  return plan_.from_view || (whole && !meter_.counts()) ? plan_.totals() : storage::TotalsRequest{};
 }
 
 // Shards without a selected series have nothing to read.

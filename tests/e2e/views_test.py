@@ -3,6 +3,9 @@
 late, overwritten and deleted points, before and after the view was computed again, and after kills
 while points came. Each change changes the answers, so that outdated totals fail the test.
 HALITE_SEED chooses the points and the moments.
+
+Percentiles are within 1 % of those of what was sent: of single series where the query accepts that or
+the points have expired, and of groups.
 """
 
 import json
@@ -25,24 +28,37 @@ EARLIER = BEGIN - 48 * HOUR  # there are points before the history later on
 HOSTS = {f"h{n}": {"host": f"h{n}", "dc": "abc"[n % 3]} for n in range(11)}
 HOSTS["none"] = {"host": "none"}  # has no dc
 
-BY_DC = {"name": "by-dc", "metrics": "views.*", "interval": "5m", "functions": ["sum", "count", "min", "max"],
-         "group_by": ["dc"]}
+BY_DC = {"name": "by-dc", "metrics": "views.*", "interval": "5m",
+         "functions": ["sum", "count", "min", "max", "p99"], "group_by": ["dc"]}
 ALL_TAGS = {"name": "all-tags", "metrics": METRIC, "interval": "1h",
-            "functions": ["sum", "count", "min", "max"]}
+            "functions": ["sum", "count", "min", "max", "p50"]}
 
 ALL = ()
+EACH_HOST = ({"type": "wildcard", "tagk": "host", "filter": "*", "groupBy": True},)
 EACH_DC = ({"type": "wildcard", "tagk": "dc", "filter": "*", "groupBy": True},)
 DC_A = ({"type": "literal_or", "tagk": "dc", "filter": "a", "groupBy": False},)
 # What a view answers: aggregator, downsampler, the same in Python.
 FROM_VIEW = (("zimsum", "1h-sum", sum), ("mimmin", "1h-min", min), ("mimmax", "1h-max", max),
              ("zimsum", "5m-count", len), ("sum", "1h-sum-zero", sum))
 # What points answer, since values of single series are needed.
-FROM_POINTS = (("avg", "1h-avg"), ("sum", "1h-sum"), ("max", "7m-max"))
+FROM_POINTS = (("avg", "1h-avg"), ("sum", "1h-sum"), ("max", "7m-max"), ("avg", "1h-p99"))
+PERCENTILES = (0, 50, 99.9)
+SKETCH_ERROR = 0.01
 
 
 def exact(text):
     """JSON with numbers as they are written."""
     return json.loads(text, parse_float=str, parse_int=str)
+
+
+def percentile(values, wanted):
+    """As OpenTSDB computes it, and how far a sketch may be from it."""
+    values = sorted(values)
+    position = min(max(wanted / 100 * (len(values) + 1), 1), len(values))
+    lower, upper = values[int(position) - 1], values[min(int(position), len(values) - 1)]
+    part = position - int(position)
+    error = SKETCH_ERROR * ((1 - part) * abs(lower) + part * abs(upper))
+    return lower + part * (upper - lower), error * (1 + 1e-6) + 1e-9
 
 
 class Sent:
@@ -66,10 +82,10 @@ class Sent:
         interval = {"1h": HOUR, "5m": 300}[downsampler.split("-")[0]]
         groups = {}
         for (host, ms), value in self.points.items():
-            dc = HOSTS[host].get("dc")
+            dc = host if filters is EACH_HOST else HOSTS[host].get("dc")
             if filters is not ALL and dc is None or filters is DC_A and dc != "a":
                 continue
-            buckets = groups.setdefault(dc if filters is EACH_DC else None, {})
+            buckets = groups.setdefault(dc if filters in (EACH_DC, EACH_HOST) else None, {})
             buckets.setdefault(ms // 1000 // interval * interval, []).append(value)
         found = {group: {at: function(values) for at, values in buckets.items()}
                  for group, buckets in groups.items()}
@@ -88,14 +104,14 @@ class Views(support.HaliteTest):
         self.sent = Sent()
         self.halite = None
 
-    def start(self, *rules):
-        self.halite = self.server("--set", "views=" + json.dumps(rules), "--set", "storage.views_settle_ms=1000",
+    def start(self, *rules, settings=()):
+        self.halite = self.server(*settings, "--set", "views=" + json.dumps(rules), "--set", "storage.views_settle_ms=1000",
                                   "--set", "storage.views_cpu_percent=100", "--set", "web.allow_delete=true",
                                   "--set", "self_metrics.enabled=false").start()
 
-    def restart(self, *rules):
+    def restart(self, *rules, settings=()):
         self.assertEqual(self.halite.terminate(), 0, self.halite.log_text())
-        self.start(*rules)
+        self.start(*rules, settings=settings)
 
     # ---- points -----------------------------------------------------------------------------
 
@@ -158,6 +174,47 @@ class Views(support.HaliteTest):
         answers.sort(key=lambda answer: sorted(answer["tags"].items()))
         return answers, summary["statsSummary"]["queryIdx_00"].get("view")
 
+    def ask_percentiles(self, filters, begin=EARLIER, end=END - 1):
+        """{percentile: {group: {second: value}}} of "by-dc"."""
+        status, body = self.halite.request("POST", "/api/query", json.dumps({
+            "start": begin, "end": end, "showSummary": True,
+            "queries": [{"aggregator": "sum", "metric": METRIC, "downsample": "1h-sum",
+                         "percentiles": PERCENTILES, "filters": filters}]}))
+        self.assertEqual(status, 200, body)
+        *answers, summary = json.loads(body)
+        of_query = summary["statsSummary"]["queryIdx_00"]
+        self.assertEqual((of_query.get("view"), of_query.get("accuracy")),
+                         ("by-dc", "approximate, 1 %"), of_query)
+        found = {wanted: {} for wanted in PERCENTILES}
+        for answer in answers:
+            metric, _, wanted = answer["metric"].partition("_pct_")
+            self.assertEqual(metric, METRIC)
+            group = answer["tags"].get("dc") if filters is EACH_DC else None
+            found[float(wanted)][group] = {int(at): value for at, value in answer["dps"].items()}
+        return found
+
+    def check_close(self, what, wanted, found, filters):
+        """Compares {group: {second: percentile}} with what was sent."""
+        expected = self.sent.expected(filters, "1h-", lambda values: percentile(values, wanted))
+        self.assertEqual({group: set(buckets) for group, buckets in found.items()},
+                         {group: set(buckets) for group, buckets in expected.items()}, what)
+        for group, buckets in expected.items():
+            for at, (value, error) in buckets.items():
+                self.assertAlmostEqual(found[group][at], value, delta=error,
+                                       msg=f"{what}: {wanted} of {group} at {at}")
+
+    def check_percentiles(self, what):
+        for filters in (ALL, EACH_DC, DC_A):
+            for wanted, found in self.ask_percentiles(filters).items():
+                self.check_close(f"{what}: {filters}", wanted, found, filters)
+        for use_views, named in ((False, None), ("approximate", "all-tags")):
+            answers, from_view = self.ask("avg", "1h-p99", EACH_HOST, use_views)
+            self.assertEqual(from_view, named, what)
+            found = {answer["tags"]["host"]: {int(at): float(value)
+                                              for at, value in answer["dps"].items()}
+                     for answer in answers}
+            self.check_close(f"{what}: useViews {use_views}", 99, found, EACH_HOST)
+
     def check(self, what, named="by-dc", model=True):
         """Compares each query from the view with the same query from points, and with what was sent."""
         seen = []
@@ -189,6 +246,8 @@ class Views(support.HaliteTest):
                 either, from_view = self.ask(aggregator, downsampler, filters, True)
                 self.assertIsNone(from_view, f"{what}: {aggregator}:{downsampler}")
                 self.assertEqual(either, points, f"{what}: {aggregator}:{downsampler}")
+        if model:
+            self.check_percentiles(what)
         return seen
 
     def check_change(self, what, before, change):
@@ -291,6 +350,38 @@ class Views(support.HaliteTest):
         self.assertEqual((code, told), (2, ""))
         self.assertIn('there is no view "other"', error)
         self.assertEqual(self.halite.terminate(), 0, self.halite.log_text())
+
+    def test_percentiles_outlive_their_points(self):
+        self.start(ALL_TAGS)
+        self.send([self.sent.line("h1", second * 1000, self.value())
+                   for second in range(BEGIN, NOW, STEP)])
+        self.restart(ALL_TAGS)
+        self.wait_until_built()
+        self.restart(ALL_TAGS, settings=("--set", "storage.ttl_ms=1d"))
+        last = BEGIN + 24 * HOUR
+        answers, from_view = self.ask("avg", "1h-p99", EACH_HOST, True, BEGIN, last - 1)
+        self.assertEqual(from_view, "all-tags")
+        [answer] = answers
+        for host, ms in list(self.sent.points):
+            if ms >= last * 1000:
+                del self.sent.points[host, ms]
+        self.check_close("expired", 99, {"h1": {int(at): float(value)
+                                                for at, value in answer["dps"].items()}}, EACH_HOST)
+        _, from_view = self.ask("avg", "1h-p99", EACH_HOST, True, BEGIN)
+        self.assertIsNone(from_view, "some of the points exist")
+        explained = self.explain("avg:1h-p99")
+        self.assertEqual(explained, [{"name": "all-tags", "answers": False, "why":
+                                      "percentiles of a view are approximate: set useViews to "
+                                      "\"approximate\""}])
+        explained = self.explain("avg:1h-p99", "&approximate_views")
+        self.assertEqual(explained, [{"name": "all-tags", "answers": True,
+                                      "accuracy": "approximate, 1 %"}])
+        self.assertEqual(self.halite.terminate(), 0, self.halite.log_text())
+
+    def explain(self, sub, flags=""):
+        explained = self.halite.get_json(
+            f"/api/query/explain?start={BEGIN}&end={END}&m={sub}:{METRIC}{flags}")
+        return explained["queries"][0]["views"]
 
     def kill_under_load(self, number):
         """Late points come until it is killed, while it computes what they change."""

@@ -6,7 +6,8 @@
 //             "groups","outputPoints","memoryBytes","cpuMs"},..],"total":{..},"estimatedMs",
 //             "limits":[{"name","limit","expected","exceeded"},..],"refused"};
 //             docs/query/explain.md describes the fields. On HBase each query also has "scans";
-//             if the metric has views, "views":[{"name","answers":true},..], or false and "why"
+//             if the metric has views, "views":[{"name","answers":true},..], or false and "why";
+//             with "accuracy" if the answer would be approximate
 //             Deletes nothing; on HBase it reads some rows
 // Errors      as in /api/query, but too many series are reported, not refused; 501 the store
 //             cannot estimate; 405 other methods
@@ -23,6 +24,7 @@
 #include "query/question.h"
 #include "web/handlers/handlers.h"
 #include "web/handlers/query_errors.h"
+#include "web/json/json_out.h"
 
 namespace halite::web {
 
@@ -56,6 +58,7 @@ void append_views(std::string& json, const std::vector<query::ExplainedView>& vi
     json += ",\"answers\":";
     json += view.why_not.empty() ? "true" : "false,\"why\":";
     if (!view.why_not.empty()) append_json_string(json, view.why_not);
+    if (view.why_not.empty() && view.approximate) append_accuracy(json);
     json += '}';
   });
 }

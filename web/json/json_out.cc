@@ -11,6 +11,7 @@
 #include "common/java/java_double.h"
 #include "common/json_list.h"
 #include "common/json_string.h"
+#include "common/sketch.h"
 #include "query/parse/filter_text.h"
 #include "web/query_stats.h"
 
@@ -130,6 +131,7 @@ void append_summary(std::string& to, const query::Answer& answer) {
     if (!view.empty()) {
       to += ",\"view\":";
       append_json_string(to, view);
+      if (answer.question.queries[i].approximate) append_accuracy(to);
     }
     to += ",\"scannerStats\":{}}";
   }
@@ -137,6 +139,11 @@ void append_summary(std::string& to, const query::Answer& answer) {
 }
 
 }  // namespace
+
+void append_accuracy(std::string& to) {
+  fmt::format_to(std::back_inserter(to), R"(,"accuracy":"approximate, {:g} %")",
+                 Sketch::kRelativeError * 100);
+}
 
 void append_query_echo(std::string& to, const query::SubQuestion& sub, std::size_t index) {
   to += "{\"aggregator\":";

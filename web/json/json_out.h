@@ -43,6 +43,9 @@ class AnswerSource final : public BodySource {
   TimeText times_;
 };
 
+// A member that says how exact an answer from sketches is: ,"accuracy":"approximate, 1 %".
+void append_accuracy(std::string& to);
+
 // The "query" object of showQuery.
 void append_query_echo(std::string& to, const query::SubQuestion& sub, std::size_t index);
 

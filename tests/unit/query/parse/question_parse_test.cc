@@ -1,6 +1,7 @@
 #include "query/parse/question_parse.h"
 
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -51,13 +52,16 @@ TEST(QuestionUri, Whole) {
        {"m", "sum:rate{counter,100,5}:1m-avg-nan:explicit_tags:m{host=*,dc=lga}{rack=regexp(^r)}"},
        {"ms", ""},
        {"arrays", "true"},
-       {"show_tsuids", "false"}});
+       {"show_tsuids", "false"},
+       {"approximate_views", ""}});
   ASSERT_TRUE(question) << question.error().message;
   EXPECT_EQ(question->begin, 1'356'998'400'000);
   EXPECT_EQ(question->end, kContext.now + 1);
   EXPECT_TRUE(question->ms_resolution);
   EXPECT_TRUE(question->arrays);
   EXPECT_TRUE(question->show_tsuids);
+  EXPECT_TRUE(question->use_views);
+  EXPECT_TRUE(question->approximate_views);
   EXPECT_FALSE(question->show_query);
   ASSERT_THAT(question->queries, SizeIs(1));
   const SubQuestion& sub = question->queries[0];
@@ -294,6 +298,23 @@ TEST(QuestionJson, FlagsOfTheUri) {
   const auto question = json(body, {{"arrays", "true"}, {"ms", ""}});
   EXPECT_TRUE(question->arrays);
   EXPECT_FALSE(question->ms_resolution);
+}
+
+TEST(QuestionJson, UseViewsCanBeApproximate) {
+  const auto using_views = [](const std::string& value) {
+    return json(R"({"start":1,"queries":[{"aggregator":"sum","metric":"m"}],"useViews":)" + value +
+                "}");
+  };
+  for (const auto& [value, use, approximate] : {std::tuple("true", true, false),
+                                                {"false", false, false},
+                                                {R"("approximate")", true, true}}) {
+    const auto question = using_views(value);
+    ASSERT_TRUE(question) << value;
+    EXPECT_EQ(question->use_views, use) << value;
+    EXPECT_EQ(question->approximate_views, approximate) << value;
+  }
+  EXPECT_EQ(using_views(R"("exact")").error().details,
+            R"(bad value of "useViews": expected true, false or "approximate")");
 }
 
 TEST(QuestionJson, Refusals) {

@@ -74,6 +74,49 @@ TEST(ViewChoice, AViewOfEachSeriesAnswersAnyAggregator) {
               HasSubstr("does not store"));
 }
 
+TEST(ViewChoice, APercentileOfEachSeriesNeedsItsSketch) {
+  const storage::ViewRule sketches =
+      every_series({.sum = false, .min = false, .max = false, .sketch = true});
+  for (const char* const sub :
+       {"sum:1h-p99:m", "avg:5m-p50-zero:m{host=*}", "p99:1h-p999:rate:m", "max:1h-ep95r7:m"}) {
+    EXPECT_THAT(reason(sketches, sub), IsEmpty()) << sub;
+  }
+  EXPECT_THAT(reason(sketches, "max:1h-median:m"), HasSubstr("does not store"));
+  EXPECT_THAT(reason(sketches, "sum:1h-sum:m"), HasSubstr("does not store"));
+  EXPECT_THAT(reason(sketches, "sum:1hc-p99:m"), HasSubstr("no fixed interval"));
+  EXPECT_THAT(reason(every_series({.sum = true, .min = true, .max = true}), "sum:1h-p99:m"),
+              HasSubstr("does not store"));
+  storage::ViewRule by_dc = kByDc;
+  by_dc.functions.sketch = true;
+  EXPECT_THAT(reason(by_dc, "zimsum:1h-p99:m"),
+              HasSubstr("the downsampler needs values of single"));
+}
+
+TEST(ViewChoice, PercentilesOfGroupsMergeSketches) {
+  storage::ViewRule by_dc = kByDc;
+  EXPECT_THAT(reason(by_dc, "sum:1h-sum:percentiles[99]:m"), HasSubstr("does not store"));
+  by_dc.functions = {.sum = false, .min = false, .max = false, .sketch = true};
+  for (const char* const sub :
+       {"sum:1h-sum:percentiles[50,99.9]:m", "sum:5m-sum:percentiles[1]:m{dc=*}",
+        "sum:5m-sum:percentiles[1]:m{dc=*}{rack=x}"}) {
+    EXPECT_THAT(reason(by_dc, sub), IsEmpty()) << sub;
+  }
+  EXPECT_THAT(reason(by_dc, "sum:percentiles[99]:m"), HasSubstr("no downsampler"));
+  EXPECT_THAT(reason(by_dc, "sum:7m-sum:percentiles[99]:m"), HasSubstr("no multiple"));
+  EXPECT_THAT(reason(by_dc, "none:1h-sum:percentiles[99]:m"), HasSubstr("aggregator none"));
+  EXPECT_THAT(reason(by_dc, "sum:1h-sum:percentiles[99]:m{host=a}"), HasSubstr("a tag of the"));
+  EXPECT_THAT(reason(by_dc, "sum:1h-sum:percentiles[99]:m", {{"show_tsuids", ""}}),
+              HasSubstr("showTSUIDs"));
+  EXPECT_THAT(reason(by_dc, "sum:1h-sum:percentiles[99]:show-histogram-buckets:m"),
+              HasSubstr("buckets of histograms"));
+  const storage::ViewRule each =
+      every_series({.sum = false, .min = false, .max = false, .sketch = true});
+  for (const char* const sub : {"none:1h-sum:percentiles[99]:m{host=a}",
+                                "sum:1h-sum:explicit_tags:percentiles[99]:m{host=*}"}) {
+    EXPECT_THAT(reason(each, sub), IsEmpty()) << sub;
+  }
+}
+
 TEST(ViewChoice, BucketsMustBeMadeOfThoseOfTheView) {
   EXPECT_THAT(reason(kByDc, "zimsum:7m-sum:m"), HasSubstr("no multiple"));
   EXPECT_THAT(reason(kByDc, "zimsum:1m-sum:m"), HasSubstr("no multiple"));
