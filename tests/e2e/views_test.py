@@ -378,6 +378,33 @@ class Views(support.HaliteTest):
                                       "accuracy": "approximate, 1 %"}])
         self.assertEqual(self.halite.terminate(), 0, self.halite.log_text())
 
+    def test_histograms_answer_before_sketches(self):
+        self.start(ALL_TAGS, settings=(
+            "--set", 'histograms.config={"net.opentsdb.core.SimpleHistogramDecoder":42}'))
+        self.send([self.sent.line("h1", (BEGIN + value) * 1000, value) for value in (100, 200)])
+        hour = NOW // HOUR * HOUR
+        status, body = self.halite.request("POST", "/api/histogram", json.dumps(
+            {"metric": METRIC, "timestamp": hour, "buckets": {"0,10": 5}, "underflow": 0, "overflow": 0,
+             "tags": HOSTS["h1"]}))
+        self.assertEqual(status, 204, body)
+
+        def median(begin, use_views=True):
+            status, body = self.halite.request("POST", "/api/query", json.dumps({
+                "start": begin, "end": begin + HOUR - 1, "useViews": use_views, "showSummary": True,
+                "queries": [{"aggregator": "sum", "metric": METRIC, "downsample": "1h-sum",
+                             "percentiles": [50]}]}))
+            self.assertEqual(status, 200, body)
+            *answers, summary = json.loads(body)
+            return ([value for answer in answers for value in answer["dps"].values()],
+                    summary["statsSummary"]["queryIdx_00"].get("view"))
+
+        self.assertEqual(median(hour), ([5.0], None))
+        [value], from_view = median(BEGIN)  # nothing is computed yet
+        self.assertEqual(from_view, "all-tags")
+        self.assertAlmostEqual(value, 150, delta=1.5)
+        self.assertEqual(median(BEGIN, use_views=False), ([], None))
+        self.assertEqual(self.halite.terminate(), 0, self.halite.log_text())
+
     def explain(self, sub, flags=""):
         explained = self.halite.get_json(
             f"/api/query/explain?start={BEGIN}&end={END}&m={sub}:{METRIC}{flags}")
