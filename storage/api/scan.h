@@ -37,7 +37,10 @@ struct ScanSpec {
   // What is known about the keys that `rows` accepts. Null: nothing.
   std::shared_ptr<const ScanHint> hint = nullptr;
   bool keys_only = false;  // returns one cell for each row, without its value
-  bool reverse = false;    // rows in descending order; cells stay in qualifier order
+  // With keys_only: also rows in which a cell was deleted at time_begin or later, as far as the
+  // store still knows. HBase knows until the next major compaction, the local stores never.
+  bool deletions = false;
+  bool reverse = false;  // rows in descending order; cells stay in qualifier order
 };
 
 struct ScanLimit {

@@ -1,6 +1,9 @@
 // What HBaseStore does beside the contract of all stores.
 #include "storage/backends/hbase/table/hbase_store.h"
 
+#include <chrono>
+#include <thread>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -60,6 +63,54 @@ TEST_F(HBaseStoreTest, TablesGetATtlWhichIsLoweredOnlyWhereThatIsAskedFor) {
   store = open(options_);
   ASSERT_TRUE(run_task(store->open_table(points(3'600'000))));
   EXPECT_EQ(ttl(), "3660");
+  EXPECT_TRUE(run_task(store->close()));
+}
+
+Task<void> put_rows(std::shared_ptr<Table> table, std::string rows) {
+  std::vector<RowWrite> writes;
+  for (const char row : rows) {
+    writes.push_back({Bytes(1, row), {{{0, "p"}, "v", 0}, {{0, "q"}, "v", 0}}, {}});
+  }
+  co_return co_await table->write(std::move(writes));
+}
+
+Task<void> delete_cell(std::shared_ptr<Table> table, Bytes row, Bytes qualifier) {
+  std::vector<RowWrite> writes(1);
+  writes[0].row = std::move(row);
+  writes[0].deletes.push_back({0, std::move(qualifier)});
+  co_return co_await table->write(std::move(writes));
+}
+
+// What views look for: rows that anyone changed since a time.
+TEST_F(HBaseStoreTest, ScansFindRowsWithDeletedCells) {
+  auto store = open(options_);
+  const auto table = run_task(store->open_table(points(0))).value();
+  const auto changed = [&](TimestampMs since) {
+    ScanSpec spec;
+    spec.keys_only = true;
+    spec.deletions = true;
+    spec.time_begin = since;
+    spec.ranges = {{"a", "e"}};
+    std::string keys;
+    const auto scanner = table->scan(std::move(spec), {});
+    while (true) {
+      const std::vector<Row> rows = run_task(scanner->next({})).value();
+      if (rows.empty()) return keys;
+      for (const Row& row : rows) keys += row.key + "/" + std::to_string(row.cells.size()) + " ";
+    }
+  };
+  const TimestampMs begun = clock_.now_ms();
+  ASSERT_TRUE(run_task(put_rows(table, "abcd")));
+  EXPECT_EQ(changed(begun), "a/1 b/1 c/1 d/1 ");
+  const TimestampMs since = table->newest_stamp() + 1;
+  while (clock_.now_ms() <= since) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_EQ(changed(since), "");
+  ASSERT_TRUE(run_task(delete_cell(table, "b", "q")));
+  ASSERT_TRUE(run_task(delete_cell(table, "c", "p")));
+  ASSERT_TRUE(run_task(delete_cell(table, "c", "q")));
+  ASSERT_TRUE(run_task(put_rows(table, "d")));
+  EXPECT_EQ(changed(since), "b/1 c/1 d/1 ");
+  EXPECT_EQ(changed(begun), "a/1 b/1 c/1 d/1 ");
   EXPECT_TRUE(run_task(store->close()));
 }
 

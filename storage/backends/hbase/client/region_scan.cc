@@ -148,6 +148,7 @@ pb::ScanRequest RegionScan::open_message(const Region& region) const {
     scan.mutable_time_range()->set_from(static_cast<std::uint64_t>(request_.times.begin));
     scan.mutable_time_range()->set_to(static_cast<std::uint64_t>(request_.times.end));
   }
+  if (request_.raw) write_raw(*scan.add_attribute());
   scan.set_max_versions(request_.versions_max);
   scan.set_cache_blocks(request_.cache_blocks);
   scan.set_max_result_size(context_->options.scan_batch_bytes_max);

@@ -182,6 +182,11 @@ void write_columns(const FamilyColumns& columns, pb::Column& to) {
   for (const Bytes& qualifier : columns.qualifiers) to.add_qualifier(qualifier);
 }
 
+void write_raw(pb::NameBytesPair& attribute) {
+  attribute.set_name("_raw_");
+  attribute.set_value(Bytes(1, '\1'));
+}
+
 void write_get(const RowGet& get, pb::Get& to) {
   to.set_row(get.row);
   for (const FamilyColumns& columns : get.columns) write_columns(columns, *to.add_column());
@@ -191,9 +196,7 @@ void write_get(const RowGet& get, pb::Get& to) {
   }
   // Without this attribute a region server returns at most the family's number of versions. It may
   // have more, and deletes can make any of them visible.
-  pb::NameBytesPair& raw = *to.add_attribute();
-  raw.set_name("_raw_");
-  raw.set_value(Bytes(1, '\1'));
+  write_raw(*to.add_attribute());
   to.set_max_versions(std::numeric_limits<std::int32_t>::max());
 }
 

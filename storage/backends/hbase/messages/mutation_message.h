@@ -40,6 +40,8 @@ void write_increment(const RowAdd& add, Sign sign, Durability durability, pb::Mu
 
 void write_get(const RowGet& get, pb::Get& to);
 void write_columns(const FamilyColumns& columns, pb::Column& to);
+// Of a Get or a Scan that also returns deleted cells and delete markers.
+void write_raw(pb::NameBytesPair& attribute);
 
 [[nodiscard]] Cell cell_from(const CellView& view);
 [[nodiscard]] Cell cell_from(const pb::Cell& message);

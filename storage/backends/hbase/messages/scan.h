@@ -27,6 +27,7 @@ struct ScanRequest {
   Filter filter;
   TimeRange times;  // of cells; 0 to 0 = any
   std::uint32_t versions_max = 1;
+  bool raw = false;          // also deleted cells and delete markers
   bool cache_blocks = true;  // false for long scans, so that they do not evict other blocks
   ReadKind read = ReadKind::kByServer;
 };

@@ -68,7 +68,8 @@ hbase::ScanRequest request_for(const ScanSpec& spec, std::span<const KeyRange> r
   request.filter = joined(std::move(filters));
   const TimestampMs since = std::max(spec.time_begin, expired_until + 1);
   if (since > 0) request.times = {since, std::numeric_limits<TimestampMs>::max()};
-  request.cache_blocks = true;
+  request.raw = spec.deletions;
+  request.cache_blocks = !spec.deletions;  // these scans read all rows
   return request;
 }
 

@@ -175,6 +175,8 @@ TEST_P(StoreScan, CellsOlderThanAskedAreNotWanted) {
   EXPECT_THAT(texts_of(scan(spec)), ElementsAre("b:new=3"));
   spec.keys_only = true;
   EXPECT_THAT(texts_of(scan(spec)), ElementsAre("b:new="));
+  spec.deletions = true;  // there are none
+  EXPECT_THAT(texts_of(scan(spec)), ElementsAre("b:new="));
 }
 
 TEST_P(StoreScan, FiltersSeeOneRowOnceAndOnlyInRange) {
