@@ -96,6 +96,11 @@ Task<std::shared_ptr<const Selection>> ViewStore::select(std::string metric, Byt
 // The first day with points that have not expired, by an estimate; today if there are none.
 Task<Day> ViewStore::first_day(std::string metric, Bytes uid) {
   const Day today = day_of(dependencies_.clock.now_ms());
+  if (dependencies_.sink != nullptr) {
+    auto looking = dependencies_.sink->first_time(uid, kept_from(metric));
+    CO_TRY(const std::optional<TimestampMs> first, co_await std::move(looking));
+    co_return first ? std::min(day_of(*first), today) : today;
+  }
   auto selecting = select(metric, uid, 0);
   const auto selection = co_await std::move(selecting);
   if (!selection) co_return std::unexpected(selection.error());
@@ -310,6 +315,12 @@ Task<void> ViewStore::build(const DayWork& work) {
     CO_TRY_VOID(co_await std::move(syncing));
     for (std::size_t i = 0; i < work.parts.size(); ++i) {
       const View& view = *work.parts[i].first;
+      if (dependencies_.sink != nullptr) {
+        auto replacing =
+            dependencies_.sink->replace(view.rule, work.uid, work.parts[i].second, totals[i]);
+        CO_TRY_VOID(co_await std::move(replacing));
+        continue;
+      }
       auto preparing = rows_of(view, work, work.parts[i].second, totals[i]);
       CO_TRY(std::vector<StoredDay> rows, co_await std::move(preparing));
       auto writing = table_.write_days(view.id, std::move(rows));

@@ -273,6 +273,15 @@ std::uint64_t ViewChanges::built_count(ViewId view) const {
   return count;
 }
 
+std::vector<Bytes> ViewChanges::metrics() const {
+  std::vector<Bytes> metrics;
+  const std::shared_lock lock(mutex_);
+  for (const auto& [key, units] : units_) {
+    if (metrics.empty() || metrics.back() != key.first) metrics.push_back(key.first);
+  }
+  return metrics;
+}
+
 std::optional<Day> ViewChanges::oldest(ViewId view, const Bytes& metric) const {
   const std::shared_lock lock(mutex_);
   const auto units = units_.find({metric, view});

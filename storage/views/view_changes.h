@@ -102,6 +102,8 @@ class ViewChanges {
   // they are.
   [[nodiscard]] std::vector<bool> built(ViewId view, const Bytes& metric, UnitRange units) const;
   [[nodiscard]] std::uint64_t built_count(ViewId view) const;
+  // The metrics (uids) with built units or a known oldest day, in order.
+  [[nodiscard]] std::vector<Bytes> metrics() const;
 
   // No points are older than this day; nullopt: not known. Writers of older points move it. To make
   // it known: guess_oldest(), wait_for_writers(), look at older points, confirm_oldest() with the

@@ -152,6 +152,11 @@ std::unique_ptr<BlockSource> ViewStore::source(std::shared_ptr<const View> view,
                       .bytes_max = limits_.bytes_max});
 }
 
+Task<void> ViewStore::note_changes(std::vector<ViewChanges::Change> changes) {
+  auto spoiling = changes_.spoil(changes);
+  co_return co_await std::move(spoiling);
+}
+
 Task<void> ViewStore::rebuild(std::string name) {
   std::shared_ptr<const View> view;
   for (auto& one : views()) {

@@ -28,6 +28,7 @@
 #include "storage/api/series_iterator.h"
 #include "storage/api/wide_column.h"
 #include "storage/catalog/names/uid_table.h"
+#include "storage/views/totals_sink.h"
 #include "storage/views/view_changes.h"
 #include "storage/views/view_rules.h"
 #include "storage/views/view_source.h"
@@ -76,6 +77,7 @@ class ViewStore {
     const Clock& clock;
     std::function<std::int64_t(std::string_view metric)> ttl_ms;  // of points; 0 = forever
     prometheus::Registry& registry;
+    TotalsSink* sink = nullptr;  // null: totals go into the table
   };
 
   // Loads which units are built. With `read_only`, nothing is written and new views do not exist.
@@ -106,6 +108,11 @@ class ViewStore {
   Task<bool> build_some();
   // Computes all units of a view anew, in the background. kNotFound: there is no such view.
   Task<void> rebuild(std::string name);
+
+  // With a sink: the metrics (uids) that the views know, and times of metrics whose points other
+  // processes changed. Their units are computed anew.
+  [[nodiscard]] std::vector<Bytes> known_metrics() const { return changes_.metrics(); }
+  Task<void> note_changes(std::vector<ViewChanges::Change> changes);
 
   Task<std::vector<ViewStatus>> status();
 

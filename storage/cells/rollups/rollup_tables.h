@@ -67,6 +67,15 @@ class RollupTables {
   // Writes all points except those refused because no row can contain their time.
   Task<std::vector<Refusal>> write(std::vector<RollupWrite> points);
 
+  // The table of an interval of the config, and the rows of all tables.
+  [[nodiscard]] const std::shared_ptr<Table>& table_of(const RollupTableConfig& table,
+                                                       bool pre_aggregated) const {
+    return tables_.at(name_of(&table, pre_aggregated));
+  }
+  [[nodiscard]] const std::shared_ptr<const OpentsdbLayout>& rows() const {
+    return dependencies_.rows;
+  }
+
   // The rollups of an aggregator in a table of the config. `avg` is read as sums with counts. A
   // series that has cells, but none that match, gets an empty block. kInvalidArgument: the
   // aggregator has no id. The source must outlive its scans, and this object the source.

@@ -1,0 +1,86 @@
+#include "storage/views/shared/changed_rows.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace halite::storage {
+namespace {
+
+ScanSpec keys_of(Family family, std::vector<KeyRange> ranges) {
+  ScanSpec spec;
+  spec.family = family;
+  spec.ranges = std::move(ranges);
+  spec.keys_only = true;
+  return spec;
+}
+
+void add_ranges(const OpentsdbLayout& rows, BytesView metric, TimeRange times, std::uint32_t salt,
+                std::vector<KeyRange>& ranges) {
+  for (BucketScan& scan : rows.metric_buckets(metric, times, salt, times.end)) {
+    ranges.push_back(std::move(scan.keys));
+  }
+}
+
+}  // namespace
+
+Task<std::vector<ViewChanges::Change>> changed_rows(PointRowsTable points,
+                                                    std::vector<Bytes> metrics, TimeRange times,
+                                                    TimestampMs since) {
+  std::vector<ViewChanges::Change> changes;
+  if (metrics.empty() || times.begin >= times.end) co_return changes;
+  std::vector<KeyRange> ranges;
+  for (std::uint32_t salt = 0; salt < points.rows->salt_buckets(); ++salt) {
+    for (const Bytes& metric : metrics) add_ranges(*points.rows, metric, times, salt, ranges);
+  }
+  std::ranges::sort(ranges, {}, &KeyRange::begin);
+  ScanSpec spec = keys_of(points.family, std::move(ranges));
+  spec.time_begin = since;
+  spec.deletions = true;
+  const std::unique_ptr<Scanner> scanner = points.table->scan(std::move(spec), {});
+  const std::size_t metric_bytes = points.rows->widths().metric;
+  std::map<Bytes, std::set<TimestampMs>> hours;
+  while (true) {
+    auto next = scanner->next({});
+    CO_TRY(const std::vector<Row> rows, co_await std::move(next));
+    if (rows.empty()) break;
+    for (const Row& row : rows) {
+      CO_TRY(const RowId id, points.rows->parse_row(row.key));
+      hours[id.tsuid.substr(0, metric_bytes)].insert(id.bucket * 1000);
+    }
+  }
+  for (const auto& [metric, begins] : hours) {
+    for (const TimestampMs begin : begins) {
+      const TimestampMs end = begin + points.rows->bucket_span_ms();
+      const bool goes_on =
+          !changes.empty() && changes.back().metric == metric && changes.back().times.end == begin;
+      if (goes_on) {
+        changes.back().times.end = end;
+      } else {
+        changes.push_back({.metric = metric, .times = {.begin = begin, .end = end}});
+      }
+    }
+  }
+  co_return changes;
+}
+
+Task<std::optional<TimestampMs>> first_row_time(PointRowsTable points, Bytes metric,
+                                                TimestampMs since) {
+  std::optional<TimestampMs> first;
+  for (std::uint32_t salt = 0; salt < points.rows->salt_buckets(); ++salt) {
+    std::vector<KeyRange> ranges;
+    add_ranges(*points.rows, metric, {.begin = since, .end = kRowTimeEndMs}, salt, ranges);
+    const std::unique_ptr<Scanner> scanner =
+        points.table->scan(keys_of(points.family, std::move(ranges)), {});
+    auto next = scanner->next({.rows_max = 1});
+    CO_TRY(const std::vector<Row> rows, co_await std::move(next));
+    if (rows.empty()) continue;
+    CO_TRY(const RowId id, points.rows->parse_row(rows.front().key));
+    const TimestampMs time = id.bucket * 1000;
+    first = std::min(first.value_or(time), time);
+  }
+  co_return first;
+}
+
+}  // namespace halite::storage
