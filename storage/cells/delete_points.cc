@@ -12,6 +12,9 @@
 namespace halite::storage {
 namespace {
 
+// A column that no row has.
+const Bytes kNoColumn(1, '\0');
+
 constexpr TimeRange kAllTimes{0, std::numeric_limits<TimestampMs>::max()};
 constexpr std::size_t kColumnsAtOnce = 64;
 // Maximum retries of one column; each retry means that another writer made progress.
@@ -131,6 +134,11 @@ Task<std::uint64_t> delete_points(const RowSource& source,
       CO_TRY_VOID(source.layout.decode(row.id, row.cells, row.times, points));
       CO_TRY(RowPlan planned, plan(source.layout, source.family, row));
       deleted += points.times.size();
+      // Shared columns keep their times when they are replaced. A delete marker with the time of
+      // now shows other processes that the row changes.
+      if (source.options.shared_tables && planned.alone.empty() && !planned.shared.empty()) {
+        planned.alone.push_back(Column{source.family, kNoColumn});
+      }
       if (!planned.alone.empty()) writes.push_back({Bytes(row.key), {}, std::move(planned.alone)});
       for (SharedColumn& column : planned.shared) {
         columns.push_back(delete_from(source, std::move(column)));
