@@ -43,6 +43,7 @@ namespace halite::storage {
 class Metadata;
 class PointStore;
 class CardinalityCounter;
+class SharedViews;
 class ViewStore;
 struct RetentionStatus;
 struct TableRegions;
@@ -97,6 +98,8 @@ struct WebServices {
   // The regions of the tables on an HBase cluster. Called from any thread. Empty without a cluster.
   std::function<Task<storage::TableRegions>()> regions = {};
   storage::ViewStore* views = nullptr;  // null: not available
+  storage::SharedViews* shared_views =
+      nullptr;  // null: other processes write no points, or no views
   // By name. Called from any thread.
   std::map<std::string, AdminJob, std::less<>> jobs = {};
   // The settings for /api/config. Called from any thread.

@@ -285,6 +285,7 @@ Result<void> Server::Components::listen() {
                                      .slots = [&kept = *stores] { return kept.retention_status(); },
                                      .regions = regions_of(options.store, *stores),
                                      .views = stores->views(),
+                                     .shared_views = stores->shared_views(),
                                      .jobs = jobs_of(*stores, backup.get()),
                                      .config = [texts = settings] { return texts; },
                                      .drop_caches = [&kept = *stores] { kept.drop_caches(); },

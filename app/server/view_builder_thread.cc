@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <string>
+#include <utility>
 
 #include <boost/asio/post.hpp>
 
@@ -17,8 +18,9 @@ constexpr std::chrono::milliseconds kAfterError(10'000);
 
 }  // namespace
 
-ViewBuilderThread::ViewBuilderThread(storage::ViewStore& views, std::uint32_t cpu_percent)
-    : views_(views),
+ViewBuilderThread::ViewBuilderThread(std::function<Task<bool>()> build_some,
+                                     std::uint32_t cpu_percent)
+    : build_some_(std::move(build_some)),
       cpu_percent_(cpu_percent),
       thread_([this](const std::stop_token& stop) { run(stop); }) {}
 
@@ -34,7 +36,7 @@ void ViewBuilderThread::run(const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
   while (!stop.stop_requested()) {
     const auto began = std::chrono::steady_clock::now();
-    const Result<bool> built = wait_for(pool_.get_executor(), views_.build_some());
+    const Result<bool> built = wait_for(pool_.get_executor(), build_some_());
     const auto took = std::chrono::steady_clock::now() - began;
     std::chrono::nanoseconds pause = kIdle;
     if (!built) {

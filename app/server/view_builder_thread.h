@@ -3,25 +3,27 @@
 
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <thread>
 
 #include <boost/asio/thread_pool.hpp>
 
-#include "storage/views/view_store.h"
+#include "common/threads/task.h"
 
 namespace halite::app {
 
 class ViewBuilderThread {
  public:
-  // Begins at once and uses at most this part of one core on average. The views outlive it.
-  ViewBuilderThread(storage::ViewStore& views, std::uint32_t cpu_percent);
+  // Begins at once and uses at most this part of one core on average. `build_some` computes some
+  // units; false: nothing to do now. What it uses outlives the thread.
+  ViewBuilderThread(std::function<Task<bool>()> build_some, std::uint32_t cpu_percent);
   ~ViewBuilderThread();  // waits for the end of the current step
 
  private:
   void run(const std::stop_token& stop);
 
-  storage::ViewStore& views_;
+  const std::function<Task<bool>()> build_some_;
   const std::uint32_t cpu_percent_;
   boost::asio::thread_pool pool_{1};
   std::mutex mutex_;

@@ -100,6 +100,20 @@ Result<void> resolve_read_only_options(Options& options) {
   return {};
 }
 
+// On HBase, views are rollups (docs/decisions/0080).
+Result<void> check_shared_views(const Options& options) {
+  if (!options.rollups.enabled) {
+    return fail(Errc::kInvalidArgument,
+                "views with --store hbase are stored as rollups: set rollups.enabled = true, and "
+                "rollups.config to a configuration with the intervals of all views");
+  }
+  if (options.row_layout != RowLayoutKind::kOpentsdb) {
+    return fail(Errc::kInvalidArgument,
+                "views with --store hbase require storage.layout = opentsdb");
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string host_tag() {
@@ -126,10 +140,6 @@ Result<void> resolve_options(Options& options) {
   if (!counters) return std::unexpected(counters.error());
   const auto views = storage::parse_view_rules(options.views);
   if (!views) return std::unexpected(views.error());
-  if (!views->empty() && options.store == StoreKind::kHBase) {
-    return fail(Errc::kInvalidArgument,
-                "views are not available with --store hbase: other processes may write points");
-  }
   TRY(options.engine.retention, parse_retention_rules(options.retention));
   if (!options.engine.retention.empty() && options.store != StoreKind::kEngine) {
     return fail(Errc::kInvalidArgument, "storage.retention requires --store engine");
@@ -138,6 +148,7 @@ Result<void> resolve_options(Options& options) {
   if (options.row_layout == RowLayoutKind::kAuto) {
     options.row_layout = hbase ? RowLayoutKind::kOpentsdb : RowLayoutKind::kCyclic;
   }
+  if (hbase && !views->empty()) TRY_VOID(check_shared_views(options));
   if (hbase) TRY_VOID(resolve_hbase_options(options));
   // OpenTSDB's rows may have more salts than Halite's, and an opentsdb.conf with more must start
   // with any store.

@@ -4,6 +4,7 @@
 
 #include "app/server/wait_for.h"
 #include "app/tools/hbase_tables.h"
+#include "common/log.h"
 #include "storage/catalog/table_settings.h"
 #include "storage/files/posix_files.h"
 
@@ -47,6 +48,7 @@ Result<void> OpenedStores::open(const Options& options, const Clock& clock,
   TRY(views_, open_views(context, backend_));
   TRY_VOID(open_metadata(context, meta));
   TRY(sides_, open_sides(context, backend_, metadata_->points()));
+  TRY(shared_views_, open_shared_views(context, backend_, sides_.rollups.get()));
   // Series with data beyond points and metadata are never removed.
   const bool tracked = meta.track.series || meta.track.points || meta.track.series_objects;
   TRY(const bool names_stay, keep_names(cells.settings_table));
@@ -55,7 +57,9 @@ Result<void> OpenedStores::open(const Options& options, const Clock& clock,
                                       !names_stay && !meta.track.name_objects);
   }
   if (backend_.rocks != nullptr) begin_scrub(context);
-  if (views_ && !options.read_only.wanted) views_cpu_percent_ = options.views_cpu_percent;
+  const bool has_views = views_ != nullptr || shared_views_ != nullptr;
+  if (has_views && !options.read_only.wanted) views_cpu_percent_ = options.views_cpu_percent;
+  if (shared_views_) view_lease_.emplace(*shared_views_);
   begin_view_builder();
   return {};
 }
@@ -102,6 +106,10 @@ Result<void> OpenedStores::set_counter_rules(const Options& options) {
 }
 
 Result<void> OpenedStores::set_view_rules(const Options& options) {
+  if (!views_) {
+    log::warn("with --store hbase, changed views apply at the next start");
+    return {};
+  }
   TRY(std::vector<storage::ViewRule> rules, storage::parse_view_rules(options.views));
   return wait_for(executor_, views_->set_rules(std::move(rules)));
 }
@@ -163,13 +171,22 @@ Result<void> OpenedStores::checkpoint(const std::string& dir) {
 }
 
 void OpenedStores::begin_view_builder() {
-  if (views_cpu_percent_ > 0) view_builder_.emplace(*views_, views_cpu_percent_);
+  if (views_cpu_percent_ == 0) return;
+  view_builder_.emplace(
+      [this] { return shared_views_ ? shared_views_->build_some() : views_->build_some(); },
+      views_cpu_percent_);
 }
 
 Result<void> OpenedStores::close() {
   Result<void> flushed;
   scrub_.reset();
   view_builder_.reset();
+  view_lease_.reset();
+  if (shared_views_) {
+    // Another server takes the lease in any case.
+    const Result<void> released = wait_for(executor_, shared_views_->release());
+    if (!released) log::warn("cannot give up the lease of the views: {}", released.error().message);
+  }
   if (metadata_) flushed = wait_for(executor_, metadata_->stop());
   if (sides_.counters) {
     const Result<void> added = wait_for(executor_, sides_.counters->close());
@@ -179,6 +196,7 @@ Result<void> OpenedStores::close() {
     const Result<void> drained = wait_for(executor_, backend_.points->close());
     if (flushed) flushed = drained;
   }
+  shared_views_.reset();
   sides_ = {};
   metadata_.reset();
   views_.reset();

@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "app/server/view_builder_thread.h"
+#include "app/server/view_lease_thread.h"
 #include "app/stores/backend.h"
+#include "app/stores/shared_views.h"
 #include "app/stores/sides.h"
 #include "app/stores/stores.h"
 
@@ -28,6 +30,7 @@ class OpenedStores final : public Stores {
   storage::ViewStore* views() override { return views_.get(); }
   [[nodiscard]] Result<void> set_counter_rules(const Options& options) override;
   [[nodiscard]] Result<void> set_view_rules(const Options& options) override;
+  storage::SharedViews* shared_views() override { return shared_views_.get(); }
   storage::RollupTables* rollups() override { return sides_.rollups.get(); }
   storage::HistogramCells* histograms() override { return sides_.histograms.get(); }
   [[nodiscard]] Result<void> health() const override;
@@ -61,8 +64,10 @@ class OpenedStores final : public Stores {
   std::unique_ptr<storage::ViewStore> views_;     // null: not available
   std::unique_ptr<storage::Metadata> metadata_;
   Sides sides_;
-  std::uint32_t views_cpu_percent_ = 0;            // 0: views are not computed
-  std::optional<ViewBuilderThread> view_builder_;  // ends before the stores
+  std::unique_ptr<storage::SharedViews> shared_views_;  // null: there are none
+  std::uint32_t views_cpu_percent_ = 0;                 // 0: views are not computed
+  std::optional<ViewLeaseThread> view_lease_;           // of shared views
+  std::optional<ViewBuilderThread> view_builder_;       // ends before the stores
 };
 
 }  // namespace halite::app

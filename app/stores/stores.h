@@ -21,6 +21,7 @@
 #include "storage/meta/metadata.h"
 #include "storage/tools/check/scrub.h"
 #include "storage/tsdb/wal/log.h"
+#include "storage/views/shared/shared_views.h"
 #include "storage/views/view_store.h"
 
 namespace prometheus {
@@ -41,6 +42,8 @@ class Stores {
   // executor.
   [[nodiscard]] virtual Result<void> set_counter_rules(const Options& options) = 0;
   [[nodiscard]] virtual Result<void> set_view_rules(const Options& options) = 0;
+  // nullptr without views, or if no other process may write points.
+  [[nodiscard]] virtual storage::SharedViews* shared_views() = 0;
   // nullptr if they are off.
   [[nodiscard]] virtual storage::RollupTables* rollups() = 0;
   [[nodiscard]] virtual storage::HistogramCells* histograms() = 0;

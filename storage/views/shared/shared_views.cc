@@ -173,7 +173,8 @@ Task<SharedViewStatus> SharedViews::status() {
   SharedViewStatus status{.holder = lease_.holder(), .holds = false, .views = {}};
   if (const std::shared_ptr<ViewStore> views = this->views()) {
     status.holds = true;
-    status.views = views->status();
+    auto asking = views->status();
+    CO_TRY(status.views, co_await std::move(asking));
     co_return status;
   }
   ViewTable table(table_, dependencies_.views.widths);
