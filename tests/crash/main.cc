@@ -100,7 +100,7 @@ Result<void> run(Options& options, Config& config) {
                                                           std::stoll(clock.substr(colon + 1)));
   // A day by default: longer than the rings here.
   options.layout.cleaning_ms = 2 * options.layout.span_ms;
-  return halite::app::serve(options, config);
+  return halite::app::serve(options, config, {});
 }
 
 }  // namespace
