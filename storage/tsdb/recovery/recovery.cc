@@ -30,6 +30,7 @@ LogOptions log_options(const EngineOptions& options, Sequence flushed) {
 
 // Where a series is in the head.
 struct Place {
+  SeriesId id = 0;
   std::uint32_t shard = UINT32_MAX;  // UINT32_MAX: no series
   std::uint32_t position = 0;
 };
@@ -38,8 +39,12 @@ struct Place {
 std::vector<std::vector<Place>> group_by_ids(Head& head, SeriesId greatest) {
   std::vector<std::vector<Place>> groups(greatest / kSeriesBatch + 1);
   for (std::uint32_t shard = 0; shard < head.shard_count(); ++shard) {
-    for (std::uint32_t i = 0; i < head.shard(shard).series_count(); ++i) {
-      groups[head.shard(shard).at(i).id / kSeriesBatch].push_back({.shard = shard, .position = i});
+    const HeadShard& series = head.shard(shard);
+    for (std::uint32_t i = 0; i < series.series_count(); ++i) {
+      const SeriesId id = series.at(i).id;
+      std::vector<Place>& group = groups[id / kSeriesBatch];
+      if (group.empty()) group.reserve(kSeriesBatch);
+      group.push_back({.id = id, .shard = shard, .position = i});
     }
   }
   return groups;
@@ -49,16 +54,13 @@ std::vector<std::vector<Place>> group_by_ids(Head& head, SeriesId greatest) {
 // same time, follow each other, and have their tags in common.
 std::vector<LoggedSeries> logged_series(const LogReplay& replay, const std::vector<Place>& group) {
   std::vector<Place> by_id(kSeriesBatch);
-  for (const Place& place : group) {
-    by_id[replay.head()->shard(place.shard).at(place.position).id % kSeriesBatch] = place;
-  }
+  for (const Place& place : group) by_id[place.id % kSeriesBatch] = place;
   std::vector<LoggedSeries> series;
   series.reserve(group.size());
   for (const Place& place : by_id) {
     if (place.shard == UINT32_MAX) continue;
-    series.push_back({.id = replay.head()->shard(place.shard).at(place.position).id,
-                      .shard = place.shard,
-                      .tsuid = replay.tsuid(place.shard, place.position)});
+    series.push_back(
+        {.id = place.id, .shard = place.shard, .tsuid = replay.tsuid(place.shard, place.position)});
   }
   return series;
 }
