@@ -1,3 +1,5 @@
+// Over 400 lines because a thread and its shards share the head, the names and the first error.
+
 #include "storage/tsdb/recovery/log_replay.h"
 
 #include <algorithm>
