@@ -62,6 +62,10 @@ void Sketch::add(double number) {
 }
 
 void Sketch::add(const Sketch& more) {
+  if (empty()) {
+    buckets_ = more.buckets_;
+    return;
+  }
   std::vector<Bucket> all;
   all.reserve(std::max(buckets_.size(), more.buckets_.size()));
   auto mine = buckets_.begin();
