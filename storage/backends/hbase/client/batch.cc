@@ -277,8 +277,8 @@ class Round {
     std::size_t bytes = 0;
     for (BatchItem& item : items) {
       const std::size_t more = job_->bytes(item.at);
-      if (!part.empty() && (part.size() == actions_max ||
-                            bytes + more > context_->options.request_bytes_max)) {
+      if (!part.empty() &&
+          (part.size() == actions_max || bytes + more > context_->options.request_bytes_max)) {
         parts.push_back(send(context_, job_, server, std::exchange(part, {}), timeout_ms));
         bytes = 0;
       }
