@@ -214,21 +214,6 @@ std::optional<ViewStore::DayWork> ViewStore::find_work(const std::string& metric
   return found;
 }
 
-void ViewStore::note_units(const View& view, const std::string& metric,
-                           const std::vector<bool>& built, UnitRange units) {
-  const auto newest = std::find(built.rbegin(), built.rend(), true);
-  const std::int64_t end = units.begin + (built.rend() - newest);
-  const std::lock_guard lock(mutex_);
-  Progress& progress = progress_[view.rule.name];
-  MetricProgress& of_metric = progress.metrics[metric];
-  progress.waiting -= of_metric.waiting;
-  of_metric.waiting = static_cast<std::uint64_t>(std::ranges::count(built, false));
-  progress.waiting += of_metric.waiting;
-  of_metric.computed_until = newest == built.rend() ? 0 : end * view.rule.unit_ms();
-  if (progress.waiting == 0) progress.computed = 0;
-  if (progress.computed == 0) progress.began_ms = dependencies_.clock.now_ms();
-}
-
 Task<bool> ViewStore::build_some() {
   if (read_only_) co_return false;
   auto entering = turn_->enter({1, 1});
