@@ -30,24 +30,25 @@ Task<std::vector<ViewChanges::Change>> changed_rows(PointRowsTable points,
                                                     TimestampMs since) {
   std::vector<ViewChanges::Change> changes;
   if (metrics.empty() || times.begin >= times.end) co_return changes;
-  std::vector<KeyRange> ranges;
-  for (std::uint32_t salt = 0; salt < points.rows->salt_buckets(); ++salt) {
-    for (const Bytes& metric : metrics) add_ranges(*points.rows, metric, times, salt, ranges);
-  }
-  std::ranges::sort(ranges, {}, &KeyRange::begin);
-  ScanSpec spec = keys_of(points.family, std::move(ranges));
-  spec.time_begin = since;
-  spec.deletions = true;
-  const std::unique_ptr<Scanner> scanner = points.table->scan(std::move(spec), {});
+  std::ranges::sort(metrics);  // as the keys of a salt
   const std::size_t metric_bytes = points.rows->widths().metric;
   std::map<Bytes, std::set<TimestampMs>> hours;
-  while (true) {
-    auto next = scanner->next({});
-    CO_TRY(const std::vector<Row> rows, co_await std::move(next));
-    if (rows.empty()) break;
-    for (const Row& row : rows) {
-      CO_TRY(const RowId id, points.rows->parse_row(row.key));
-      hours[id.tsuid.substr(0, metric_bytes)].insert(id.bucket * 1000);
+  for (std::uint32_t salt = 0; salt < points.rows->salt_buckets(); ++salt) {
+    std::vector<KeyRange> ranges;
+    for (const Bytes& metric : metrics) add_ranges(*points.rows, metric, times, salt, ranges);
+    if (ranges.empty()) continue;  // otherwise it would be the whole table
+    ScanSpec spec = keys_of(points.family, std::move(ranges));
+    spec.time_begin = since;
+    spec.deletions = true;
+    const std::unique_ptr<Scanner> scanner = points.table->scan(std::move(spec), {});
+    while (true) {
+      auto next = scanner->next({});
+      CO_TRY(const std::vector<Row> rows, co_await std::move(next));
+      if (rows.empty()) break;
+      for (const Row& row : rows) {
+        CO_TRY(const RowId id, points.rows->parse_row(row.key));
+        hours[id.tsuid.substr(0, metric_bytes)].insert(id.bucket * 1000);
+      }
     }
   }
   for (const auto& [metric, begins] : hours) {
@@ -71,6 +72,7 @@ Task<std::optional<TimestampMs>> first_row_time(PointRowsTable points, Bytes met
   for (std::uint32_t salt = 0; salt < points.rows->salt_buckets(); ++salt) {
     std::vector<KeyRange> ranges;
     add_ranges(*points.rows, metric, {.begin = since, .end = kRowTimeEndMs}, salt, ranges);
+    if (ranges.empty()) continue;
     const std::unique_ptr<Scanner> scanner =
         points.table->scan(keys_of(points.family, std::move(ranges)), {});
     auto next = scanner->next({.rows_max = 1});

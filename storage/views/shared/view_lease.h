@@ -27,7 +27,9 @@ class ViewLease {
  public:
   static constexpr std::int64_t kRenewMs = 5'000;     // between two calls of step()
   static constexpr std::int64_t kCertainMs = 15'000;  // after the begin of the last renewal
-  static constexpr std::int64_t kExpiresMs = 30'000;
+  // A write that begins while it is certain has ended: with the default hbase.timeout_ms a write
+  // takes at most 20 s.
+  static constexpr std::int64_t kExpiresMs = 35'000;
   static constexpr std::size_t kIdBytes = 16;
 
   // `id` differs between all servers and starts: kIdBytes, not all zero. The clock must outlive it.
