@@ -50,6 +50,8 @@ std::string duration(std::int64_t ms) {
 
 std::string state_of(const boost::json::object& view) {
   if (const std::string error = text(view, "error"); !error.empty()) return "failed: " + error;
+  const boost::json::value* const waiting = view.if_contains("unitsWaiting");
+  if (waiting != nullptr && waiting->is_null()) return "computed by " + text(view, "computedBy");
   if (number(view, "unitsWaiting") == 0) return "complete";
   const std::int64_t left = number(view, "timeLeftMs");
   return left > 0 ? fmt::format("{} left", duration(left)) : "waiting";

@@ -68,8 +68,11 @@ Task<void> ViewStore::find_metrics() {
   {
     const std::lock_guard lock(mutex_);
     for (auto& [name, progress] : progress_) {
-      std::erase_if(progress.metrics, [this, &progress](const auto& entry) {
-        const bool gone = !metrics_.contains(entry.first);
+      std::erase_if(progress.metrics, [this, &name, &progress](const auto& entry) {
+        const auto work = metrics_.find(entry.first);
+        const auto covers = [&name](const auto& view) { return view->rule.name == name; };
+        const bool gone =
+            work == metrics_.end() || std::ranges::none_of(work->second.views, covers);
         if (gone) progress.waiting -= entry.second.waiting;
         return gone;
       });

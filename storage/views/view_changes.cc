@@ -48,10 +48,12 @@ void ViewChanges::add_units(const StoredUnits& stored) {
   watch_until(begin_of(day) + std::bit_width(bits) * unit_ms_.at(stored.view));
 }
 
-void ViewChanges::remove_view(ViewId view) {
+Task<void> ViewChanges::remove_view(ViewId view) {
+  CO_TRY(const Semaphore::Permit turn, co_await turn_->enter({1, 1}));
   const std::unique_lock lock(mutex_);
   unit_ms_.erase(view);
   std::erase_if(units_, [view](const auto& entry) { return entry.first.second == view; });
+  co_return Result<void>{};
 }
 
 void ViewChanges::watch_until(TimestampMs time) {

@@ -44,11 +44,13 @@ class ViewChanges {
   // The table must outlive it.
   explicit ViewChanges(ViewTable& table) : table_(table) {}
 
-  // Before all other calls: the views, and the built units in the table.
+  // Before other calls that name the view.
   void add_view(ViewId view, std::int64_t unit_ms);
+  // Its built units in the table; before writers and the builder come.
   void add_units(const StoredUnits& units);
-  // The view is gone. Not while it is built.
-  void remove_view(ViewId view);
+  // Afterwards the view has no units, and nothing is written for it. The builder must not build it
+  // then.
+  Task<void> remove_view(ViewId view);
 
   // A writer between enter() and the destructor.
   class Entered {

@@ -1,6 +1,7 @@
 #include "storage/views/view_store.h"
 
 #include <algorithm>
+#include <chrono>
 #include <set>
 #include <utility>
 
@@ -9,6 +10,11 @@
 #include "common/metrics.h"
 
 namespace halite::storage {
+namespace {
+
+constexpr std::chrono::seconds kTurnWaitMax(10);  // a server that stops waits for it
+
+}  // namespace
 
 ViewStore::ViewStore(Dependencies dependencies, std::shared_ptr<Table> table, ViewLimits limits,
                      bool read_only)
@@ -45,57 +51,81 @@ Task<std::unique_ptr<ViewStore>> ViewStore::open(Dependencies dependencies,
   co_return opened;
 }
 
-// The points of a view that does not exist are not watched, so its totals are removed.
+// The points of a view that does not exist are not watched, so its totals are removed. Until that
+// is stored they are watched; afterwards its id is never used again. An error changes no view in
+// memory.
 Task<void> ViewStore::set_rules(std::vector<ViewRule> rules) {
-  auto entering = turn_->enter({1, 1});
-  CO_TRY(const Semaphore::Permit turn, co_await std::move(entering));
+  auto entering = turn_->enter({1, 1}, kTurnWaitMax);
+  const Result<Semaphore::Permit> turn = co_await std::move(entering);
+  if (!turn && turn.error().code == Errc::kOverloaded) {
+    co_return fail(Errc::kOverloaded, "a day of a view is being computed, which takes long");
+  }
+  if (!turn) co_return std::unexpected(turn.error());
   auto listing = table_.views();
-  CO_TRY(const std::vector<StoredView> stored, co_await std::move(listing));
+  CO_TRY(std::vector<StoredView> gone, co_await std::move(listing));
   auto listing_removed = table_.removed();
   CO_TRY(const std::vector<ViewId> removed, co_await std::move(listing_removed));
   ViewId next_id = 1;
-  for (const StoredView& view : stored) next_id = std::max(next_id, view.id + 1);
+  for (const StoredView& view : gone) next_id = std::max(next_id, view.id + 1);
   for (const ViewId view : removed) next_id = std::max(next_id, view + 1);
   Views views;
-  const auto same_as = [](const StoredView& view) {
-    return [&view](const ViewRule& rule) {
-      return rule.name == view.name && rule.definition() == view.definition;
-    };
-  };
-  for (const StoredView& view : stored) {
-    const auto rule = std::ranges::find_if(rules, same_as(view));
-    if (rule != rules.end()) {
-      changes_.add_view(view.id, rule->unit_ms());
-      views.push_back(std::make_shared<const View>(view.id, std::move(*rule)));
-      rules.erase(rule);
-    } else if (!read_only_) {
-      auto removing = table_.remove_view(view);
-      CO_TRY_VOID(co_await std::move(removing));
-      changes_.remove_view(view.id);
-    }
-  }
+  std::erase_if(gone, [&](const StoredView& view) {
+    const auto rule = std::ranges::find_if(rules, [&view](const ViewRule& one) {
+      return one.name == view.name && one.definition() == view.definition;
+    });
+    if (rule == rules.end() || std::ranges::find(removed, view.id) != removed.end()) return false;
+    views.push_back(std::make_shared<const View>(view.id, std::move(*rule)));
+    rules.erase(rule);
+    return true;
+  });
   if (read_only_) rules.clear();
-  for (ViewRule& rule : rules) {
-    const ViewId id = next_id++;
-    auto writing =
-        table_.write_view({.id = id, .name = rule.name, .definition = rule.definition()});
+  if (!read_only_) {
+    auto writing = write_rules(gone, rules, next_id);
     CO_TRY_VOID(co_await std::move(writing));
-    changes_.add_view(id, rule.unit_ms());
-    views.push_back(std::make_shared<const View>(id, std::move(rule)));
   }
+  for (ViewRule& rule : rules) {
+    views.push_back(std::make_shared<const View>(next_id++, std::move(rule)));
+  }
+  for (const auto& view : views) changes_.add_view(view->id, view->rule.unit_ms());
   std::ranges::sort(views, {}, [](const auto& view) { return view->rule.name; });
+  publish(std::move(views));
+  for (const StoredView& view : gone) {
+    auto removing = changes_.remove_view(view.id);
+    CO_TRY_VOID(co_await std::move(removing));
+  }
+  co_return Result<void>{};
+}
+
+// Removes definitions and writes those of new rules, whose ids count from `next_id`.
+Task<void> ViewStore::write_rules(std::span<const StoredView> gone, std::span<const ViewRule> fresh,
+                                  ViewId next_id) {
+  const Views used = views();
+  for (const StoredView& view : gone) {
+    const auto known = std::ranges::find(used, view.id, &View::id);
+    if (known != used.end()) removed_[view.id] = *known;
+    auto marking = table_.mark_removed(view.id);
+    CO_TRY_VOID(co_await std::move(marking));
+    auto removing = table_.remove_definition(view.name);
+    CO_TRY_VOID(co_await std::move(removing));
+  }
+  for (const ViewRule& rule : fresh) {
+    auto writing =
+        table_.write_view({.id = next_id++, .name = rule.name, .definition = rule.definition()});
+    CO_TRY_VOID(co_await std::move(writing));
+  }
+  co_return Result<void>{};
+}
+
+// The views that queries and the builder use from now on.
+void ViewStore::publish(Views views) {
   for (auto& [name, work] : metrics_) work.views.clear();
   found_ms_ = 0;
   const std::lock_guard lock(mutex_);
-  for (const auto& view : views_) {
-    if (std::ranges::find(views, view->id, &View::id) == views.end()) removed_[view->id] = view;
-  }
   views_ = std::move(views);
   std::erase_if(progress_, [this](const auto& entry) {
     return std::ranges::none_of(
         views_, [&entry](const auto& view) { return view->rule.name == entry.first; });
   });
-  co_return Result<void>{};
 }
 
 ViewStore::Views ViewStore::views() const {

@@ -17,6 +17,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -86,8 +87,9 @@ class ViewStore {
                                                bool read_only);
   ~ViewStore();
 
-  // Replaces the rules. A view whose name and definition stay keeps its totals. After an error some
-  // of the rules may be in use; repeat it.
+  // Replaces the rules. kOverloaded: build_some() needs long; try again. A view whose name and
+  // definition stay keeps its totals. After an error the previous rules are in use, but totals of
+  // views that should go may be gone after a restart.
   Task<void> set_rules(std::vector<ViewRule> rules);
 
   // The points, for all who change them; see watched_points.h.
@@ -143,6 +145,9 @@ class ViewStore {
   // So long ago; the beginning of time if it is 0, which means forever.
   [[nodiscard]] TimestampMs ago(std::int64_t time_ms) const;
   [[nodiscard]] Views views() const;
+  Task<void> write_rules(std::span<const StoredView> gone, std::span<const ViewRule> fresh,
+                         ViewId next_id);
+  void publish(Views views);
   Task<bool> build_next();
   Task<void> clear_removed();
   Task<void> find_metrics();

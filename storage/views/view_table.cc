@@ -109,12 +109,16 @@ Task<void> ViewTable::write_view(StoredView view) {
 }
 
 // The definition last, so that an interrupted removal is repeated.
-Task<void> ViewTable::remove_view(StoredView view) {
+Task<void> ViewTable::mark_removed(ViewId view) {
   std::vector<RowWrite> writes(1);
-  writes[0].row = key(kRemoved, view.id, {});
+  writes[0].row = key(kRemoved, view, {});
   writes[0].puts.push_back({{kFamily, {}}, {}, 0});
-  CO_TRY_VOID(co_await table_->write(std::exchange(writes, std::vector<RowWrite>(1))));
-  writes[0].row = kViews + view.name;
+  co_return co_await table_->write(std::move(writes));
+}
+
+Task<void> ViewTable::remove_definition(std::string name) {
+  std::vector<RowWrite> writes(1);
+  writes[0].row = kViews + name;
   writes[0].deletes.push_back({kFamily, {}});
   co_return co_await table_->write(std::move(writes));
 }

@@ -78,8 +78,9 @@ class ViewTable {
 
   Task<std::vector<StoredView>> views();
   Task<void> write_view(StoredView view);
-  // Removes the definition; clear_removed() deletes the rest later. May be repeated.
-  Task<void> remove_view(StoredView view);
+  // From now on the id is not in use; clear_removed() deletes what it has. May be repeated.
+  Task<void> mark_removed(ViewId view);
+  Task<void> remove_definition(std::string name);
   Task<std::vector<ViewId>> removed();
   Task<void> clear_removed(ViewId view);
 

@@ -312,7 +312,7 @@ class Views(support.HaliteTest):
             return [int(second) for second in answer["dps"]]
 
         by_dc = ('[[views]]\nname = "by-dc"\nmetrics = "views.*"\ninterval = "5m"\n'
-                 'functions = ["sum", "count", "min", "max"]\ngroup_by = ["dc"]\n')
+                 f'functions = {json.dumps(BY_DC["functions"])}\ngroup_by = ["dc"]\n')
         rules("")
         self.halite = self.server("--config", file).start()
         self.send(self.history())

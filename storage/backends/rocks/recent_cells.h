@@ -25,16 +25,18 @@ class RecentCells {
   // call of the batch does, because the database does not have its changes yet.
   void begin_batch() {
     const std::lock_guard lock(mutex_);
-    if (young_.size() * kCellBytes <= bytes_max_ / 2) return;
+    if (young_bytes_ <= bytes_max_ / 2) return;
     old_ = std::exchange(young_, {});
+    young_bytes_ = 0;
   }
 
-  // The value with its time; empty: not known. Valid until the next call.
+  // The value with its time; empty: not known. Valid until the next call. Values are short.
   Bytes& at(std::uint32_t family, const Bytes& key) {
     if (!has_family(family)) families_.push_back(family);
     const std::lock_guard lock(mutex_);
     const auto [cell, added] = young_.try_emplace(Key(family, key));
     if (!added) return cell->second;
+    young_bytes_ += kCellBytes + key.size();
     const auto before = old_.find(cell->first);
     if (before != old_.end()) {
       cell->second = std::move(before->second);
@@ -46,7 +48,11 @@ class RecentCells {
   [[nodiscard]] bool contains(std::uint32_t family, const Bytes& key) const {
     const Key cell(family, key);
     const std::lock_guard lock(mutex_);
-    return young_.contains(cell) || old_.contains(cell);
+    const auto known = [&cell](const Cells& cells) {
+      const auto found = cells.find(cell);
+      return found != cells.end() && !found->second.empty();
+    };
+    return known(young_) || known(old_);
   }
 
   // Whether any of the cells was of this family.
@@ -64,11 +70,12 @@ class RecentCells {
   void clear() {
     const std::lock_guard lock(mutex_);
     young_.clear();
+    young_bytes_ = 0;
     old_.clear();
   }
 
  private:
-  static constexpr std::size_t kCellBytes = 256;  // about, with a key of 50 bytes
+  static constexpr std::size_t kCellBytes = 128;  // of a cell beside its key
   using Key = std::pair<std::uint32_t, Bytes>;
   using Cells = boost::unordered_flat_map<Key, Bytes>;
 
@@ -76,6 +83,7 @@ class RecentCells {
   std::vector<std::uint32_t> families_;  // few
   mutable std::mutex mutex_;
   Cells young_;
+  std::size_t young_bytes_ = 0;  // rather too much than too little
   Cells old_;
 };
 

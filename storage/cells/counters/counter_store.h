@@ -76,7 +76,8 @@ class CounterStore final : public PointSink {
   ~CounterStore() override;
 
   // Replaces the rules, for all increments and queries that begin afterwards. Sums of new buckets
-  // begin with the next increment. One call at a time; after an error the old ones stay in use.
+  // begin with the next increment. One call at a time; after an error the old ones stay in use,
+  // but sums that the new ones would not keep may be gone.
   Task<void> set_rules(CounterRules rules);
 
   // As PointSink. Values are increments. A metric that has points is kInvalidArgument, and so are

@@ -146,7 +146,7 @@ void set_condition(pb::Condition& condition, const CellAddress& cell,
   comparator.set_serialized_comparator(binary.SerializeAsString());
 }
 
-constexpr std::size_t kMarksAtOnce = 64;
+constexpr std::size_t kRowsAtOnce = 64;
 constexpr int kUnsaidMax = 3;  // attempts whose answer has no sum
 
 enum class Found : std::uint8_t { kOurs, kOther, kUnreadable };
@@ -402,22 +402,33 @@ Task<std::vector<RowAddResult>> add_to_rows(ClientContextPtr context, std::strin
     }
   }
   std::vector<RowAddResult> results(adds.size());
-  auto gathering = gather(std::move(markings), kMarksAtOnce);
+  auto gathering = gather(std::move(markings), kRowsAtOnce);
   std::vector<Result<RowAddResult>> marks = co_await std::move(gathering);
   for (std::size_t i = 0; i < marks.size(); ++i) {
     CO_TRY(results[marked[i]], std::move(marks[i]));
   }
   Task<std::vector<CountersAfter>> adding = add_to_counters(context, table, std::move(batch));
   CO_TRY(std::vector<CountersAfter> counters, co_await std::move(adding));
+  // Few need more: their answers were lost, or their sums do not fit.
+  std::vector<std::size_t> unfinished;
+  std::vector<Task<RowAddResult>> finishings;
   for (std::size_t i = 0; i < plain.size(); ++i) {
+    const RowAdd& add = adds[plain[i]];
+    RowAddResult& result = results[plain[i]];
     if (!counters[i]) {
-      results[plain[i]].outcome = AddOutcome::kNoCounter;
-      continue;
+      result.outcome = AddOutcome::kNoCounter;
+    } else if (counters[i]->size() == add.deltas.size() && !wrapped(add, *counters[i])) {
+      result.counters = *std::move(counters[i]);
+    } else {
+      Final added{.answer = {.cells = *std::move(counters[i]), .processed = true}};
+      unfinished.push_back(plain[i]);
+      finishings.push_back(finish_add(context, table, add, Bytes(), std::move(added)));
     }
-    Final added{.answer = {.cells = *std::move(counters[i]), .processed = true}};
-    Task<RowAddResult> finishing =
-        finish_add(context, table, adds[plain[i]], Bytes(), std::move(added));
-    CO_TRY(results[plain[i]], co_await std::move(finishing));
+  }
+  auto finishing = gather(std::move(finishings), kRowsAtOnce);
+  std::vector<Result<RowAddResult>> finished = co_await std::move(finishing);
+  for (std::size_t i = 0; i < finished.size(); ++i) {
+    CO_TRY(results[unfinished[i]], std::move(finished[i]));
   }
   co_return results;
 }

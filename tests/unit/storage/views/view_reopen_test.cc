@@ -1,7 +1,9 @@
 // What a ViewStore does with what another one has stored, with changed rules and with little
 // memory.
+#include <limits>
 #include <list>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +23,54 @@ using test::run_task;
 
 constexpr TimestampMs kDayBegin = 1'700'006'400'000;
 
+// Lets so many writes pass, then refuses all until `writes_left` is raised.
+class FailingStore final : public WideColumnStore {
+ public:
+  explicit FailingStore(WideColumnStore& inner) : inner_(inner) {}
+
+  Task<std::shared_ptr<Table>> open_table(TableSpec spec) override {
+    auto opening = inner_.open_table(std::move(spec));
+    CO_TRY(std::shared_ptr<Table> table, co_await std::move(opening));
+    co_return std::make_shared<FailingTable>(std::move(table), writes_left);
+  }
+  Task<void> close() override { co_return Result<void>(); }
+
+  int writes_left = std::numeric_limits<int>::max();
+
+ private:
+  class FailingTable final : public Table {
+   public:
+    FailingTable(std::shared_ptr<Table> inner, int& writes_left)
+        : inner_(std::move(inner)), writes_left_(writes_left) {}
+
+    Task<void> write(std::vector<RowWrite> rows) override {
+      if (writes_left_ == 0) co_return fail(Errc::kUnavailable, "no more writes");
+      --writes_left_;
+      co_return co_await inner_->write(std::move(rows));
+    }
+    Task<std::vector<Row>> read(std::vector<RowRead> reads) override {
+      return inner_->read(std::move(reads));
+    }
+    std::unique_ptr<Scanner> scan(ScanSpec spec, const ReadContext& context) override {
+      return inner_->scan(std::move(spec), context);
+    }
+    Task<std::int64_t> increment(Bytes row, Column column, std::int64_t delta) override {
+      return inner_->increment(std::move(row), std::move(column), delta);
+    }
+    Task<CasOutcome> compare_and_put(Bytes row, Column column, std::optional<Bytes> expected,
+                                     Bytes value) override {
+      return inner_->compare_and_put(std::move(row), std::move(column), std::move(expected),
+                                     std::move(value));
+    }
+
+   private:
+    const std::shared_ptr<Table> inner_;
+    int& writes_left_;
+  };
+
+  WideColumnStore& inner_;
+};
+
 class ViewReopenTest : public testing::Test {
  protected:
   ~ViewReopenTest() override { views_.reset(); }
@@ -28,7 +78,8 @@ class ViewReopenTest : public testing::Test {
   void open(std::string_view rules, ViewLimits limits = {}) {
     views_.reset();
     if (!world_.points) ASSERT_TRUE(world_.open());
-    auto views = run_task(ViewStore::open({.store = *world_.rows,
+    if (!rows_) rows_.emplace(*world_.rows);
+    auto views = run_task(ViewStore::open({.store = *rows_,
                                            .points = *world_.points,
                                            .uids = world_.points->uids(),
                                            .widths = world_.layout.widths,
@@ -94,6 +145,7 @@ class ViewReopenTest : public testing::Test {
   std::int64_t ttl_ms_ = 0;
   std::list<prometheus::Registry> registries_;
   test::EngineWorld world_{1, kDayBegin + 600'000};
+  std::optional<FailingStore> rows_;
   std::unique_ptr<ViewStore> views_;
 };
 
@@ -151,6 +203,32 @@ TEST_F(ViewReopenTest, DeletesARemovedViewWhenNoQueryReadsIt) {
   world_.clock.advance(60'000);
   build_all();
   EXPECT_EQ(groups(), 0U);
+}
+
+TEST_F(ViewReopenTest, RulesThatCannotBeStoredChangeNothing) {
+  constexpr std::string_view kOthers =
+      R"([{"name":"sums","metrics":"m","interval":"2h","functions":["sum"],"group_by":[]},
+          {"name":"more","metrics":"m","interval":"1d","functions":["max"],"group_by":[]}])";
+  const TimestampMs now = world_.clock.now_ms();
+  ASSERT_NO_FATAL_FAILURE(open(kSums));
+  std::uint64_t points = 0;
+  int failures = 0;
+  for (bool stored = false; !stored; ++failures) {
+    append({"a"}, now - 2 * kDayMs - ++points);
+    build_all();
+    rows_->writes_left = failures;
+    stored = run_task(views_->set_rules(parse_view_rules(kOthers).value())).has_value();
+    rows_->writes_left = std::numeric_limits<int>::max();
+    append({"a"}, now - 2 * kDayMs - ++points);
+    EXPECT_EQ(count({.begin = now - 3 * kDayMs, .end = now}), points) << failures;
+    world_.clock.advance(60'000);
+    build_all();
+    EXPECT_EQ(count({.begin = now - 3 * kDayMs, .end = now}), points) << failures;
+    EXPECT_EQ(views_->views_of("m").size(), stored ? 2U : 1U);
+  }
+  EXPECT_GT(failures, 3);
+  ASSERT_NO_FATAL_FAILURE(open(kOthers));
+  EXPECT_EQ(count({.begin = now - 3 * kDayMs, .end = now}), points);
 }
 
 // A day of all groups does not fit in memory, an hour does.
