@@ -311,19 +311,19 @@ class Views(support.HaliteTest):
             [answer] = self.halite.query("sum:likes", BEGIN, END)
             return [int(second) for second in answer["dps"]]
 
-        by_dc = ('[[views]]\nname = "by-dc"\nmetrics = "views.*"\ninterval = "5m"\n'
-                 f'functions = {json.dumps(BY_DC["functions"])}\ngroup_by = ["dc"]\n')
+        views = "".join("[[views]]\n" + "".join(f"{key} = {json.dumps(value)}\n" for key, value in rule.items())
+                        for rule in (BY_DC, ALL_TAGS))
         rules("")
         self.halite = self.server("--config", file).start()
         self.send(self.history())
         self.assertEqual(self.status(), {})
         self.assertEqual(bucket_of_increment(), [BEGIN + 1800])
-        rules(by_dc + '[[counters]]\nmetrics = "likes"\nbuckets = ["1h"]\nkeep = ["0"]\n')
+        rules(views + '[[counters]]\nmetrics = "likes"\nbuckets = ["1h"]\nkeep = ["0"]\n')
         self.wait_until_built(1)
         answers = self.check("a view was added")
         self.assertEqual(bucket_of_increment(), [BEGIN])
 
-        rules(by_dc.replace("5m", "7m"))
+        rules(views.replace("5m", "7m"))
         self.eventually("a complaint", lambda: "must divide an hour" in self.halite.log_text())
         self.assertEqual(self.check("the file has an error"), answers)
         rules("")
