@@ -4,7 +4,9 @@
 #include "common/boost_assertions.h"  // before Beast
 // clang-format on
 
+#include <cerrno>
 #include <chrono>
+#include <cstring>
 #include <fstream>
 #include <utility>
 
@@ -126,6 +128,10 @@ Result<Peer> make_peer(std::string_view url, const PeerFiles& files) {
   }
   if (files.token.empty()) return peer;
   std::ifstream in(files.token);
+  if (!in) {
+    return fail(Errc::kNotFound,
+                fmt::format("cannot read {}: {}", files.token, std::strerror(errno)));
+  }
   if (!std::getline(in, peer.token) || peer.token.empty()) {
     return fail(Errc::kNotFound, fmt::format("{} contains no token", files.token));
   }

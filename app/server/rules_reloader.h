@@ -1,11 +1,13 @@
 // Applies changed [[counters]] and [[views]] of the settings file while the server runs.
 //
+// Views whose totals would be deleted go when the file has been unchanged for some seconds.
+//
 //   Errors    a file that cannot be read, or has an error in any setting, changes nothing; the log
 //             says why, and every check tries again.
 //   Lifetime  the stores outlive it.
 #pragma once
 
-#include <memory>
+#include <cstdint>
 #include <string>
 
 #include "app/settings/options.h"
@@ -20,7 +22,7 @@ class RulesReloader {
   RulesReloader(const Options& started, SettingsFile file, Stores& stores);
 
  private:
-  [[nodiscard]] Result<void> apply(const Options& fresh);
+  [[nodiscard]] Result<void> apply(const Options& fresh, std::int64_t file_age_s);
 
   Stores& stores_;
   std::string counters_;  // the rules in use, for the thread of file_

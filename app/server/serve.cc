@@ -88,7 +88,7 @@ Result<void> serve(const Options& options, const Config& config, SettingsFile fi
   });
   if (!started && started.error().code != Errc::kCancelled) return started;
   if (started) {
-    if (!file.path.empty()) server.follow(std::move(file));
+    if (file.stamp.regular) server.follow(std::move(file));
     tell_service_manager("READY=1\nSTATUS=ready");
     ::sigwait(&signals, &signal);
   }

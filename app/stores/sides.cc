@@ -116,8 +116,10 @@ Result<Sides> open_sides(const OpenContext& context, Backend& backend,
                                                .clock = context.clock,
                                                .executor = context.executor,
                                                .registry = context.registry};
+  storage::CounterLimits limits = options.counter_limits;
+  limits.ahead_max_ms = options.layout.forecast_max_ms;
   auto opening_counters =
-      storage::CounterStore::open(std::move(counters), std::move(rules), options.counter_limits);
+      storage::CounterStore::open(std::move(counters), std::move(rules), limits);
   TRY(sides.counters, wait_for(context.executor, std::move(opening_counters)));
   if (rollups) {
     storage::RollupTables::Dependencies dependencies{.store = *backend.wide,

@@ -1,5 +1,7 @@
 #include "app/tools/views_tool.h"
 
+#include <algorithm>
+#include <cctype>
 #include <cstdint>
 #include <iterator>
 #include <string_view>
@@ -48,10 +50,16 @@ std::string duration(std::int64_t ms) {
   return fmt::format("{}s", ms / 1000);
 }
 
+std::string lag_of(const boost::json::object& view) {
+  const boost::json::value* const lag = view.if_contains("lagMs");
+  return lag == nullptr || lag->is_null() ? "-" : duration(number(view, "lagMs"));
+}
+
 std::string state_of(const boost::json::object& view) {
   if (const std::string error = text(view, "error"); !error.empty()) return "failed: " + error;
   const boost::json::value* const waiting = view.if_contains("unitsWaiting");
   if (waiting != nullptr && waiting->is_null()) return "computed by " + text(view, "computedBy");
+  if (number(view, "existing") == 0) return "no metric yet";
   if (number(view, "unitsWaiting") == 0) return "complete";
   const std::int64_t left = number(view, "timeLeftMs");
   return left > 0 ? fmt::format("{} left", duration(left)) : "waiting";
@@ -73,16 +81,24 @@ Result<std::string> list_views(const ViewsFlags& flags) {
   for (const boost::json::value& value : views.get_array()) {
     if (!value.is_object()) continue;
     const boost::json::object& view = value.get_object();
-    fmt::format_to(
-        std::back_inserter(table), "{:<24} {:<24} {:>8} {:>8} {:>8} {:>8} {:>10.1f}  {}\n",
-        text(view, "name"), text(view, "metrics"), duration(number(view, "intervalMs")),
-        number(view, "unitsBuilt"), number(view, "unitsWaiting"), duration(number(view, "lagMs")),
-        static_cast<double>(number(view, "bytes")) / kMiB, state_of(view));
+    fmt::format_to(std::back_inserter(table),
+                   "{:<24} {:<24} {:>8} {:>8} {:>8} {:>8} {:>10.1f}  {}\n", text(view, "name"),
+                   text(view, "metrics"), duration(number(view, "intervalMs")),
+                   number(view, "unitsBuilt"), number(view, "unitsWaiting"), lag_of(view),
+                   static_cast<double>(number(view, "bytes")) / kMiB, state_of(view));
   }
   return table;
 }
 
 Result<std::string> rebuild_view(const ViewsFlags& flags) {
+  const auto in_name = [](unsigned char letter) {
+    return std::isalnum(letter) != 0 || letter == '-' || letter == '_' || letter == '.';
+  };
+  if (!std::ranges::all_of(flags.view, in_name)) {
+    return fail(
+        Errc::kInvalidArgument,
+        fmt::format("\"{}\" is no name of a view: letters, digits, '-', '_' and '.'", flags.view));
+  }
   const std::string target = fmt::format("/api/views/{}/rebuild", flags.view);
   TRY_VOID(ask(flags, {.target = target, .body = "{}"}));  // with a body it is a POST
   return fmt::format("{} is computed anew; halite views list shows the progress\n", flags.view);

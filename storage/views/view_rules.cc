@@ -80,7 +80,7 @@ Result<ViewRule> parse_rule(const json::value& value) {
   TRY(const json::object* const object, rule_object(value, kKeys));
   ViewRule rule;
   TRY(rule.name, rule_text(*object, "name"));
-  if (!is_name(rule.name)) {
+  if (!is_name(rule.name) || rule.name == "." || rule.name == "..") {
     return fail(Errc::kInvalidArgument,
                 fmt::format("the name \"{}\" must be at most {} letters, digits, '-', '_' and '.'",
                             rule.name, kNameBytesMax));

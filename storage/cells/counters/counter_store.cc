@@ -267,7 +267,12 @@ std::vector<Refusal> CounterStore::collect(const PointBatch& batch, IncrementGro
       rule = metrics_.rule_of(one);
     }
     Result<void> added = std::unexpected(has_points_error(one.metric));
-    if (rule != nullptr) {
+    if (rule != nullptr && batch.times[i] - now > limits_.ahead_max_ms) {
+      added = fail(Errc::kInvalidArgument,
+                   fmt::format("timestamp {} is more than {} d ahead of the server's clock "
+                               "(storage.forecast_max_ms)",
+                               batch.times[i], limits_.ahead_max_ms / kDayMs));
+    } else if (rule != nullptr) {
       added = group.add(*dependencies_.rows, *rule, one, batch, i, now, touched);
     }
     if (!added) refused.push_back({.index = i, .error = std::move(added).error()});

@@ -30,6 +30,7 @@
 #include "common/threads/completion.h"
 #include "common/threads/semaphore.h"
 #include "common/threads/task.h"
+#include "common/units.h"
 #include "storage/api/point_sink.h"
 #include "storage/api/point_store.h"
 #include "storage/api/series_iterator.h"
@@ -51,7 +52,8 @@ namespace halite::storage {
 struct CounterLimits {
   // Increments without a waiting client are collected for so long.
   std::int64_t collect_ms = 100;
-  std::size_t cells_max = 64 << 10;  // that wait for one write
+  std::size_t cells_max = 64 << 10;           // that wait for one write
+  std::int64_t ahead_max_ms = 3650 * kDayMs;  // of a time before the clock's
 };
 
 class CounterStore final : public PointSink {

@@ -64,6 +64,14 @@ TEST_F(CounterStoreTest, NewRulesApplyToTheNextIncrement) {
   EXPECT_TRUE(intern("web.new", "a", counters_->points())) << "no rule reserves it";
 }
 
+TEST_F(CounterStoreTest, TimesFarAheadOfTheClockAreRefused) {
+  const SeriesId likes = counter("likes", "a");
+  constexpr TimestampMs kLast = kCountersNow + 3650 * kDayMs;
+  EXPECT_THAT(add(one(likes, kLast, 1)), IsEmpty());
+  EXPECT_THAT(add(one(likes, kLast + 1, 1)),
+              ElementsAre(testing::HasSubstr("more than 3650 d ahead of the server's clock")));
+}
+
 TEST_F(CounterStoreTest, AMetricHasPointsOrCounters) {
   ASSERT_TRUE(intern("cpu", "a", counters_->points()));
   EXPECT_EQ(intern("cpu", "b", *counters_).error().message,
