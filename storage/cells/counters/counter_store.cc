@@ -16,6 +16,7 @@
 #include <fmt/format.h>
 
 #include "common/check.h"
+#include "common/config/config_value.h"
 #include "common/metrics.h"
 #include "storage/catalog/table_settings.h"
 #include "storage/cells/counters/counter_source.h"
@@ -269,9 +270,9 @@ std::vector<Refusal> CounterStore::collect(const PointBatch& batch, IncrementGro
     Result<void> added = std::unexpected(has_points_error(one.metric));
     if (rule != nullptr && batch.times[i] - now > limits_.ahead_max_ms) {
       added = fail(Errc::kInvalidArgument,
-                   fmt::format("timestamp {} is more than {} d ahead of the server's clock "
+                   fmt::format("timestamp {} is more than {} ahead of the server's clock "
                                "(storage.forecast_max_ms)",
-                               batch.times[i], limits_.ahead_max_ms / kDayMs));
+                               batch.times[i], duration_text(limits_.ahead_max_ms)));
     } else if (rule != nullptr) {
       added = group.add(*dependencies_.rows, *rule, one, batch, i, now, touched);
     }
