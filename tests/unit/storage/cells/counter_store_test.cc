@@ -94,6 +94,17 @@ TEST_F(CounterStoreTest, AMetricHasPointsOrCounters) {
   EXPECT_EQ(mixed[1].value(), counter("likes", "a"));
 }
 
+TEST_F(CounterStoreTest, ANewMetricIsTakenOnce) {
+  for (int i = 0; i < 200; ++i) {
+    const std::string metric = "m" + std::to_string(i);
+    bool counted = false;
+    std::thread counting([&] { counted = intern(metric, "a", *counters_).has_value(); });
+    const bool stored = intern(metric, "a", counters_->points()).has_value();
+    counting.join();
+    EXPECT_NE(counted, stored) << metric;
+  }
+}
+
 TEST_F(CounterStoreTest, ProcessesLearnFromEachOtherWhatIsCounted) {
   RowScanOptions shared;
   shared.shared_tables = true;
