@@ -75,11 +75,11 @@ class CounterStore::PointsWithoutCounters final : public PointSink {
 
   Task<InternedSeries> intern(std::vector<SeriesName> names, CreateNames create) override {
     if (counters_.is_stale()) CO_TRY_VOID(co_await counters_.refresh());
-    // As for increments of new metrics: what comes first decides.
+    // Not while an increment takes a new metric: what comes first decides.
     Semaphore::Permit turn;
     CO_TRY(const bool any_new, co_await has_new_metric(names));
     if (any_new) {
-      CO_TRY(turn, co_await counters_.new_metrics_->enter({1, 1}));
+      CO_TRY(turn, co_await counters_.new_metrics_->enter({1, 0}));
     }
     std::vector<std::optional<Error>> refused(names.size());
     for (std::size_t i = 0; i < names.size(); ++i) {
@@ -147,7 +147,7 @@ Task<std::unique_ptr<CounterStore>> CounterStore::open(Dependencies dependencies
 
 Task<void> CounterStore::set_rules(CounterRules rules) {
   // Nobody notes a metric meanwhile.
-  CO_TRY(const Semaphore::Permit turn, co_await new_metrics_->enter({1, 1}));
+  CO_TRY(const Semaphore::Permit turn, co_await new_metrics_->enter(kAlone));
   CO_TRY(const CounterMetrics::Names names, co_await metrics_.stored());
   auto fresh = std::make_unique<const CounterRules>(std::move(rules));
   CO_TRY_VOID(co_await open_tables(*fresh, names));
@@ -241,7 +241,7 @@ Task<InternedSeries> CounterStore::intern(std::vector<SeriesName> names, CreateN
     const std::string& metric = names[i].metric;
     if (rule_of(metric) != nullptr) continue;
     if (with_points.empty()) {
-      CO_TRY(turn, co_await new_metrics_->enter({1, 1}));
+      CO_TRY(turn, co_await new_metrics_->enter(kAlone));
       if (is_shared()) CO_TRY_VOID(co_await refresh());
     }
     const auto [known, is_new] = with_points.try_emplace(metric, false);

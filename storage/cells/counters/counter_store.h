@@ -151,7 +151,9 @@ class CounterStore final : public PointSink {
   CounterMetrics metrics_;
   std::atomic<TimestampMs> refreshed_ms_ = 0;
   const std::unique_ptr<PointsWithoutCounters> points_;
-  const std::shared_ptr<Semaphore> new_metrics_ = std::make_shared<Semaphore>(SemaphoreLoad{1, 1});
+  // Of those who name new metrics: points together, increments alone.
+  static constexpr SemaphoreLoad kAlone = {.items = 1'000'000, .bytes = 0};
+  const std::shared_ptr<Semaphore> new_metrics_ = std::make_shared<Semaphore>(kAlone);
 
   mutable std::shared_mutex mutex_;
   // By name of the bucket; guarded by mutex_.
