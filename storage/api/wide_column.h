@@ -18,10 +18,12 @@
 // Over 140 lines because it is the whole interface to a store of cells.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/bytes/bytes.h"
@@ -57,12 +59,22 @@ enum class CasOutcome : std::uint8_t {
   kUnknown,  // the response was lost: read the cell to find out
 };
 
+using WriteEnd = std::chrono::steady_clock::time_point;
+inline constexpr WriteEnd kNoWriteEnd = WriteEnd::max();
+
 class Table {
  public:
   virtual ~Table() = default;
 
   // Each row is atomic, the batch is not: after an error some rows may be written.
   virtual Task<void> write(std::vector<RowWrite> rows) = 0;
+
+  // Like write(), but no request is sent that could still wait for its turn after `end`. Then it is
+  // kUnavailable. Local stores write at once.
+  virtual Task<void> write_until(std::vector<RowWrite> rows, WriteEnd end) {
+    static_cast<void>(end);
+    return write(std::move(rows));
+  }
 
   // Appends once to each cell; no cell may occur twice. An absent cell counts as empty. Each append
   // is atomic, the batch is not. Cells get the store's time. kUnsupported: the store cannot append.

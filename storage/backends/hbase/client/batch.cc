@@ -169,9 +169,20 @@ class ReadJob final : public BatchJob {
 
 using Failures = std::vector<BatchFailure>;
 
+std::int64_t ms_until(WriteEnd end) {
+  const auto left = end - std::chrono::steady_clock::now();
+  return std::chrono::duration_cast<std::chrono::milliseconds>(left).count();
+}
+
+Fault too_late() {
+  return {.remedy = Remedy::kGiveUp,
+          .error = {Errc::kUnavailable, "the time in which rows may be written is over", {}},
+          .moved = {}};
+}
+
 // Sends a part of the job to one server. Never fails: the list contains what failed.
 Task<Failures> send(ClientContextPtr context, std::shared_ptr<BatchJob> job, Endpoint server,
-                    std::vector<BatchItem> items, std::uint32_t timeout_ms) {
+                    std::vector<BatchItem> items, std::uint32_t timeout_ms, WriteEnd end) {
   BatchRequest request(*job, std::move(items));
   Semaphore::Permit held;
   if (!job->waits_for_each()) {
@@ -185,6 +196,12 @@ Task<Failures> send(ClientContextPtr context, std::shared_ptr<BatchJob> job, End
     }
     held = *std::move(pass);
   }
+  if (end != kNoWriteEnd) {
+    // It is sent within this time, and the server drops it so long after it has arrived.
+    const std::int64_t left_ms = ms_until(end) / 2;
+    if (left_ms <= 0) co_return request.all_failed(too_late());
+    timeout_ms = static_cast<std::uint32_t>(std::min<std::int64_t>(timeout_ms, left_ms));
+  }
   RemoteTask<Reply> calling =
       context->servers.call(server, kClientService, request.call(timeout_ms));
   const Outcome<Reply> reply = co_await std::move(calling);
@@ -195,8 +212,8 @@ Task<Failures> send(ClientContextPtr context, std::shared_ptr<BatchJob> job, End
 // One attempt for all pending items.
 class Round {
  public:
-  Round(ClientContextPtr context, std::string table, std::shared_ptr<BatchJob> job)
-      : context_(std::move(context)), table_(std::move(table)), job_(std::move(job)) {}
+  Round(ClientContextPtr context, std::string table, std::shared_ptr<BatchJob> job, WriteEnd end)
+      : context_(std::move(context)), table_(std::move(table)), job_(std::move(job)), end_(end) {}
 
   // Returns the items that failed, including those whose region could not be located.
   Task<Failures> run(std::vector<std::size_t> pending, std::uint32_t timeout_ms) {
@@ -279,18 +296,19 @@ class Round {
       const std::size_t more = job_->bytes(item.at);
       if (!part.empty() &&
           (part.size() == actions_max || bytes + more > context_->options.request_bytes_max)) {
-        parts.push_back(send(context_, job_, server, std::exchange(part, {}), timeout_ms));
+        parts.push_back(send(context_, job_, server, std::exchange(part, {}), timeout_ms, end_));
         bytes = 0;
       }
       bytes += more;
       part.push_back(std::move(item));
     }
-    parts.push_back(send(context_, job_, server, std::move(part), timeout_ms));
+    parts.push_back(send(context_, job_, server, std::move(part), timeout_ms, end_));
   }
 
   const ClientContextPtr context_;
   const std::string table_;
   const std::shared_ptr<BatchJob> job_;
+  const WriteEnd end_;
 };
 
 // The fault with the greatest weight decides on the pause.
@@ -328,19 +346,21 @@ class OperationSlot {
   const double bytes_;
 };
 
-Task<void> run(ClientContextPtr context, std::string table, std::shared_ptr<BatchJob> job) {
+Task<void> run(ClientContextPtr context, std::string table, std::shared_ptr<BatchJob> job,
+               WriteEnd end = kNoWriteEnd) {
   std::vector<std::size_t> pending(job->size());
   std::iota(pending.begin(), pending.end(), std::size_t{0});
   std::size_t bytes = 0;
   for (const std::size_t at : pending) bytes += job->bytes(at);
-  const std::chrono::milliseconds patience(context->options.operation_ms_max);
+  const std::chrono::milliseconds patience(
+      std::clamp<std::int64_t>(ms_until(end), 0, context->options.operation_ms_max));
   Task<Semaphore::Permit> entering =
       context->operations->enter({.items = 0, .bytes = bytes}, patience);
   CO_TRY(Semaphore::Permit pass, co_await std::move(entering));
   const OperationSlot held(std::move(pass), context->stats.operation_bytes, bytes);
 
-  Retry retry(context, context->options.operation_ms_max, Subject::kRows);
-  Round round(context, table, job);
+  Retry retry(context, context->options.operation_ms_max, Subject::kRows, end);
+  Round round(context, table, job, end);
   while (!pending.empty()) {
     const std::size_t tried = pending.size();
     Task<Failures> attempt = round.run(std::move(pending), retry.call_ms());
@@ -367,10 +387,11 @@ Task<void> run(ClientContextPtr context, std::string table, std::shared_ptr<Batc
 
 }  // namespace
 
-Task<void> write_rows(ClientContextPtr context, std::string table, std::vector<RowMutation> rows) {
+Task<void> write_rows(ClientContextPtr context, std::string table, std::vector<RowMutation> rows,
+                      WriteEnd end) {
   const Durability durability = context->options.durability;
   auto job = std::make_shared<WriteJob>(std::move(rows), durability);
-  Task<void> running = run(std::move(context), std::move(table), std::move(job));
+  Task<void> running = run(std::move(context), std::move(table), std::move(job), end);
   co_return co_await std::move(running);
 }
 

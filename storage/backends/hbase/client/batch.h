@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "common/threads/task.h"
+#include "storage/api/wide_column.h"
 #include "storage/backends/hbase/client/client_context.h"
 #include "storage/backends/hbase/messages/data.h"
 #include "storage/backends/hbase/rpc/fault.h"
@@ -14,7 +15,7 @@ namespace halite::storage::hbase {
 
 // The caller has checked all arguments.
 [[nodiscard]] Task<void> write_rows(ClientContextPtr context, std::string table,
-                                    std::vector<RowMutation> rows);
+                                    std::vector<RowMutation> rows, WriteEnd end);
 [[nodiscard]] Task<void> append_cells(ClientContextPtr context, std::string table,
                                       std::vector<CellAppend> cells);
 

@@ -42,11 +42,11 @@ Client::Client(ClientOptions options, std::vector<boost::asio::any_io_executor> 
 
 Client::~Client() = default;
 
-Task<void> Client::mutate(std::string table, std::vector<RowMutation> rows) {
+Task<void> Client::mutate(std::string table, std::vector<RowMutation> rows, WriteEnd end) {
   for (const RowMutation& row : rows) CO_TRY_VOID(check_mutation(row, context_->options));
   std::erase_if(rows,
                 [](const RowMutation& row) { return row.puts.empty() && row.deletes.empty(); });
-  Task<void> writing = write_rows(context_, std::move(table), std::move(rows));
+  Task<void> writing = write_rows(context_, std::move(table), std::move(rows), end);
   co_return co_await std::move(writing);
 }
 

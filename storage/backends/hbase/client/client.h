@@ -49,8 +49,9 @@ class Client {
   Client(const Client&) = delete;
 
   // Each row is atomic, the batch is not; an error may leave some rows written. After a lost
-  // answer, rows are written again, which is harmless for cells with a time.
-  Task<void> mutate(std::string table, std::vector<RowMutation> rows);
+  // answer, rows are written again, which is harmless for cells with a time. No server begins with
+  // them after `end`, if it takes them from its network when they arrive.
+  Task<void> mutate(std::string table, std::vector<RowMutation> rows, WriteEnd end = kNoWriteEnd);
 
   // Each is atomic and applied once, even if sent again; the batch is not atomic. No cell twice.
   Task<void> append(std::string table, std::vector<CellAppend> cells);

@@ -89,13 +89,14 @@ const boost::asio::any_io_executor& ClientContext::next_executor() {
   return executors[next_executor_++ % executors.size()];
 }
 
-Retry::Retry(ClientContextPtr context, std::uint32_t limit_ms, Subject about)
-    : context_(std::move(context)), limit_ms_(limit_ms), subject_(about) {
+Retry::Retry(ClientContextPtr context, std::uint32_t limit_ms, Subject about, TimePoint end)
+    : context_(std::move(context)), limit_ms_(limit_ms), subject_(about), end_(end) {
   progress();
 }
 
 void Retry::progress() {
-  deadline_ = std::chrono::steady_clock::now() + std::chrono::milliseconds(limit_ms_);
+  deadline_ = std::min(
+      end_, std::chrono::steady_clock::now() + std::chrono::milliseconds(limit_ms_));
   attempts_ = 0;
   at_once_ = 0;
   limited_ = 0;

@@ -77,7 +77,10 @@ enum class Subject : std::uint8_t { kRows, kTables };
 // The time and the attempts of one operation. One coroutine at a time.
 class Retry {
  public:
-  Retry(ClientContextPtr context, std::uint32_t limit_ms, Subject about);
+  using TimePoint = std::chrono::steady_clock::time_point;
+  // No attempt begins after `end`.
+  Retry(ClientContextPtr context, std::uint32_t limit_ms, Subject about,
+        TimePoint end = TimePoint::max());
 
   // The time limit of one more call: call_ms_max, or the rest of the time. At least 1.
   [[nodiscard]] std::uint32_t call_ms() const;
@@ -85,14 +88,14 @@ class Retry {
   // Waits as the fault requires; on success, try again. An error: no attempt is left.
   Task<void> after(const Fault& fault);
 
-  // Resets pauses and time limit after progress.
+  // Resets pauses and time limit after progress. `end` stays.
   void progress();
 
  private:
-  using TimePoint = std::chrono::steady_clock::time_point;
   const ClientContextPtr context_;
   const std::uint32_t limit_ms_;
   const Subject subject_;
+  const TimePoint end_;
   TimePoint deadline_;
   unsigned attempts_ = 0;
   unsigned at_once_ = 0;  // consecutive

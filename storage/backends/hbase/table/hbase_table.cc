@@ -55,13 +55,13 @@ TimestampMs HBaseTable::expired_until(Family family) const {
   return ttl_ms == 0 ? -1 : dependencies_.clock.now_ms() - ttl_ms;
 }
 
-Task<void> HBaseTable::write(std::vector<RowWrite> rows) {
+Task<void> HBaseTable::write_until(std::vector<RowWrite> rows, WriteEnd end) {
   CO_TRY_VOID(check_writes(rows, names_.size()));
   std::vector<hbase::RowMutation> mutations =
       mutations_of(std::move(rows), names_, dependencies_.clock);
   const auto deletes = [](const hbase::RowMutation& row) { return !row.deletes.empty(); };
-  if (std::ranges::any_of(mutations, deletes)) CO_TRY_VOID(co_await hide(mutations));
-  co_return co_await dependencies_.client.mutate(dependencies_.name, std::move(mutations));
+  if (std::ranges::any_of(mutations, deletes)) CO_TRY_VOID(co_await hide(mutations, end));
+  co_return co_await dependencies_.client.mutate(dependencies_.name, std::move(mutations), end);
 }
 
 Task<void> HBaseTable::append(std::vector<CellAppend> cells) {
@@ -147,13 +147,14 @@ TimestampMs HBaseTable::far_ahead() const {
 }
 
 // A delete with the time of such a cell would hide all writes until that time comes.
-Task<std::vector<hbase::Row>> HBaseTable::remove_far_ahead(std::vector<hbase::RowGet> gets) {
+Task<std::vector<hbase::Row>> HBaseTable::remove_far_ahead(std::vector<hbase::RowGet> gets,
+                                                         WriteEnd end) {
   for (int i = 0; i < kFarAheadMax; ++i) {
     CO_TRY(std::vector<hbase::Row> found,
            co_await dependencies_.client.get(dependencies_.name, gets));
     std::vector<hbase::RowMutation> deletes = deletes_of_newer(found, far_ahead());
     if (deletes.empty()) co_return found;
-    CO_TRY_VOID(co_await dependencies_.client.mutate(dependencies_.name, std::move(deletes)));
+    CO_TRY_VOID(co_await dependencies_.client.mutate(dependencies_.name, std::move(deletes), end));
   }
   co_return fail(Errc::kConflict,
                  fmt::format("a cell of HBase table {} is far ahead in time, even after {} deletes",
@@ -161,7 +162,7 @@ Task<std::vector<hbase::Row>> HBaseTable::remove_far_ahead(std::vector<hbase::Ro
 }
 
 // Another machine, whose clock is ahead, may have written the cells to delete.
-Task<void> HBaseTable::hide(std::vector<hbase::RowMutation>& rows) {
+Task<void> HBaseTable::hide(std::vector<hbase::RowMutation>& rows, WriteEnd end) {
   std::vector<hbase::RowGet> gets;
   for (const hbase::RowMutation& row : rows) {
     if (row.deletes.empty()) continue;
@@ -175,7 +176,7 @@ Task<void> HBaseTable::hide(std::vector<hbase::RowMutation>& rows) {
       if (!columns.qualifiers.empty()) get.columns.push_back(std::move(columns));
     }
   }
-  CO_TRY(const std::vector<hbase::Row> found, co_await remove_far_ahead(std::move(gets)));
+  CO_TRY(const std::vector<hbase::Row> found, co_await remove_far_ahead(std::move(gets), end));
   // One time for all rows: a time for each would advance the clock too far.
   const TimestampMs stamp = dependencies_.clock.stamp();
   dependencies_.clock.observe(stamp + 1);

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "storage/api/wide_column.h"
@@ -26,7 +27,10 @@ class HBaseTable final : public Table, public std::enable_shared_from_this<HBase
   };
   HBaseTable(Dependencies dependencies, const std::vector<FamilySpec>& families);
 
-  Task<void> write(std::vector<RowWrite> rows) override;
+  Task<void> write(std::vector<RowWrite> rows) override {
+    return write_until(std::move(rows), kNoWriteEnd);
+  }
+  Task<void> write_until(std::vector<RowWrite> rows, WriteEnd end) override;
   Task<void> append(std::vector<CellAppend> cells) override;
   Task<CasOutcome> replace_cell(Bytes row, Family family, Cell held,
                                 std::vector<CellWrite> with) override;
@@ -54,9 +58,9 @@ class HBaseTable final : public Table, public std::enable_shared_from_this<HBase
   // A cell as the region server has it, even if its TTL has passed.
   Task<std::optional<Cell>> read_cell(Bytes row, Column column);
   void follow(TimestampMs time);
-  Task<void> hide(std::vector<hbase::RowMutation>& rows);
+  Task<void> hide(std::vector<hbase::RowMutation>& rows, WriteEnd end);
   // Returns the existing cells that are not far ahead, and deletes those that are.
-  Task<std::vector<hbase::Row>> remove_far_ahead(std::vector<hbase::RowGet> gets);
+  Task<std::vector<hbase::Row>> remove_far_ahead(std::vector<hbase::RowGet> gets, WriteEnd end);
   // One delete for each version that `whole` affects.
   Task<std::vector<hbase::CellDelete>> by_version(const Bytes& row, hbase::CellDelete whole);
   [[nodiscard]] TimestampMs far_ahead() const;  // cells with a later time are far ahead

@@ -1,6 +1,8 @@
 // How long calls take, what waits for what, and how much of it.
 #include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <mutex>
 #include <thread>
 
 #include <gmock/gmock.h>
@@ -96,6 +98,51 @@ TEST_F(ClientTimesTest, WaitsForRoomAndForATurnEndToo) {
   EXPECT_GE(without_room, 20U);
   EXPECT_GE(without_turn, 1U);
   EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(8));  // not 40 turns
+}
+
+// Although each attempt makes progress, which otherwise begins the time limit anew.
+TEST_F(ClientTimesTest, NoServerBeginsWithRowsAfterTheirEnd) {
+  constexpr std::int64_t kEndMs = 1'000;
+  options_.operation_ms_max = 20'000;
+  options_.call_ms_max = 20'000;
+  options_.batch_actions_max = 1;
+  ASSERT_TRUE(test::soon([this] { return write("a").has_value(); }));
+  std::mutex mutex;
+  WriteEnd end;
+  std::int64_t latest_ms = 0;  // before the end; when a server drops a request at the latest
+  hbase_.script([&](const FakeCall& call) -> FakeReaction {
+    if (call.method != "Multi") return {};
+    const std::lock_guard lock(mutex);
+    const auto drop = std::chrono::steady_clock::now() + std::chrono::milliseconds(call.timeout_ms);
+    latest_ms = std::max(
+        latest_ms,
+        std::chrono::duration_cast<std::chrono::milliseconds>(drop - end).count() + kEndMs);
+    return {.what = call.row == row_key(0) ? FakeReaction::kThrow : FakeReaction::kAnswer,
+            .exception = "RegionTooBusyException",
+            .delay_ms = 100};
+  });
+  {
+    const std::lock_guard lock(mutex);
+    end = std::chrono::steady_clock::now() + std::chrono::milliseconds(kEndMs);
+  }
+  const Result<void> written = run_task(client().mutate("t", rows(3), end));
+  const auto ended = std::chrono::steady_clock::now();
+  ASSERT_FALSE(written);
+  EXPECT_EQ(written.error().code, Errc::kUnavailable) << written.error().message;
+  EXPECT_LE(ended, end + std::chrono::milliseconds(kEndMs));  // a busy machine is slower
+  const std::lock_guard lock(mutex);
+  EXPECT_GT(latest_ms, 0);
+  EXPECT_LE(latest_ms, kEndMs + 200);
+}
+
+TEST_F(ClientTimesTest, RowsAfterTheirEndAreNotSent) {
+  ASSERT_TRUE(write("a"));
+  const std::size_t sent = hbase_.calls("Multi");
+  const Result<void> late =
+      run_task(client().mutate("t", {put("b", "v")}, std::chrono::steady_clock::now()));
+  ASSERT_FALSE(late);
+  EXPECT_EQ(late.error().code, Errc::kUnavailable);
+  EXPECT_EQ(hbase_.calls("Multi"), sent);
 }
 
 TEST_F(ClientTimesTest, TheServerIsToldHowLongWeWait) {
