@@ -33,6 +33,8 @@ struct Unruly {
   std::atomic<int> walks = 0;              // of those, the ones with a row filter
   // Somebody else's work, done once right before the next write. Set while nothing runs.
   std::function<Task<void>()> meanwhile;
+  // The same, right before the next scan.
+  std::function<void()> at_scan;
   // Writes wait for this one first.
   void hold() {
     const std::lock_guard lock(mutex);
@@ -110,6 +112,7 @@ class UnrulyTable final : public storage::Table {
                                          const storage::ReadContext& context) override {
     ++unruly_.scans;
     if (spec.rows != nullptr) ++unruly_.walks;
+    if (unruly_.at_scan) std::exchange(unruly_.at_scan, nullptr)();
     return std::make_unique<UnrulyScanner>(inner_->scan(std::move(spec), context), unruly_);
   }
   Task<storage::RangeEstimate> estimate(storage::Family family,

@@ -120,8 +120,8 @@ class Replacer {
 
   Task<void> write(std::size_t at_least) {
     if (writes_.size() < at_least) co_return Result<void>{};
-    CO_TRY_VOID(replacement_.may_write());
-    auto writing = table_->write(std::exchange(writes_, {}));
+    CO_TRY(const WriteEnd end, replacement_.may_write());
+    auto writing = table_->write_until(std::exchange(writes_, {}), end);
     co_return co_await std::move(writing);
   }
 

@@ -9,6 +9,7 @@
 #include "common/clock.h"
 #include "common/data_point.h"
 #include "common/threads/task.h"
+#include "storage/api/wide_column.h"
 #include "storage/cells/layouts/tsuid.h"
 #include "storage/cells/rollups/rollup_tables.h"
 
@@ -30,8 +31,8 @@ struct RollupReplacement {
   // Whether cells of this series and aggregator are replaced.
   std::function<bool(const SeriesUids&, std::uint8_t aggregator)> replaces;
   std::vector<RollupTotal> totals;  // of the metric, in the times, and replaced
-  // Called before each write; its error ends the replacement.
-  std::function<Result<void>()> may_write;
+  // Called before each write, for its end. An error ends the replacement.
+  std::function<Result<WriteEnd>()> may_write;
 };
 
 // Cells that have the right bytes already are not written. A row is replaced atomically, not the

@@ -216,7 +216,7 @@ Task<void> RollupViews::replace(const ViewRule& rule, Bytes metric, UnitRange un
         .times = {.begin = units.begin * rule.unit_ms(), .end = units.end * rule.unit_ms()},
         .replaces = {},
         .totals = {},
-        .may_write = [this] { return dependencies_.lease.check(); }};
+        .may_write = [this] { return dependencies_.lease.may_write(dependencies_.term); }};
     while (next != groups.end() && part.totals.size() < kCellsTogether) {
       CO_TRY_VOID(add_group(target, totals, rule.interval_ms, *next, part.totals));
       ++next;

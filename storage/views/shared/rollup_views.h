@@ -45,6 +45,7 @@ class RollupViews final : public TotalsSink {
     PointRowsTable points;
     AggregateNames names;
     const ViewLease& lease;
+    std::uint64_t term;  // of the lease; afterwards nothing is written
   };
   explicit RollupViews(Dependencies dependencies)
       : dependencies_(std::move(dependencies)), widths_(dependencies_.points.rows->widths()) {}

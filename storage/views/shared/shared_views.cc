@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "storage/views/shared/leased_store.h"
+
 namespace halite::storage {
 namespace {
 
@@ -13,6 +15,21 @@ constexpr Family kFamily = 0;
 const Bytes kLookedRow = "looked";
 
 }  // namespace
+
+struct SharedViews::Term {
+  Term(const Dependencies& dependencies, const ViewLease& lease, std::uint64_t term)
+      : store(dependencies.views.store, lease, term),
+        sink({.rollups = dependencies.rollups,
+              .uids = dependencies.views.uids,
+              .points = dependencies.points,
+              .names = dependencies.names,
+              .lease = lease,
+              .term = term}) {}
+
+  LeasedStore store;
+  RollupViews sink;
+  std::unique_ptr<ViewStore> views;
+};
 
 Task<std::unique_ptr<SharedViews>> SharedViews::open(Dependencies dependencies,
                                                      std::vector<ViewRule> rules,
@@ -30,13 +47,7 @@ SharedViews::SharedViews(Dependencies dependencies, std::vector<ViewRule> rules,
       rules_(std::move(rules)),
       limits_(limits),
       table_(std::move(table)),
-      lease_(table_, dependencies_.lease_id, dependencies_.host, dependencies_.views.clock),
-      store_(dependencies_.views.store, lease_),
-      sink_({.rollups = dependencies_.rollups,
-             .uids = dependencies_.views.uids,
-             .points = dependencies_.points,
-             .names = dependencies_.names,
-             .lease = lease_}) {}
+      lease_(table_, dependencies_.lease_id, dependencies_.host, dependencies_.views.clock) {}
 
 SharedViews::~SharedViews() = default;
 
@@ -50,14 +61,14 @@ void SharedViews::set_views(std::shared_ptr<ViewStore> views) {
   views_.swap(views);
 }
 
-Task<void> SharedViews::write_looked(TimestampMs time) {
-  CO_TRY_VOID(lease_.check());
+Task<void> SharedViews::write_looked(std::uint64_t term, TimestampMs time) {
+  CO_TRY(const WriteEnd end, lease_.may_write(term));
   std::vector<RowWrite> writes(1);
   writes[0].row = kLookedRow;
   Bytes value;
   append_be<std::uint64_t>(value, static_cast<std::uint64_t>(time));
   writes[0].puts.push_back({.column = {kFamily, {}}, .value = std::move(value)});
-  auto writing = table_->write(std::move(writes));
+  auto writing = table_->write_until(std::move(writes), end);
   CO_TRY_VOID(co_await std::move(writing));
   looked_ms_ = time;
   looked_us_ = dependencies_.views.clock.elapsed_us();
@@ -72,7 +83,7 @@ Task<void> SharedViews::load(std::uint64_t term) {
   CO_TRY(const std::vector<Row> rows, co_await std::move(reading));
   if (rows.front().cells.empty()) {
     // Nothing was built before.
-    auto writing = write_looked(dependencies_.views.clock.now_ms());
+    auto writing = write_looked(term, dependencies_.views.clock.now_ms());
     CO_TRY_VOID(co_await std::move(writing));
   } else {
     const Bytes& value = rows.front().cells.front().value;
@@ -85,8 +96,9 @@ Task<void> SharedViews::load(std::uint64_t term) {
     looked_ms_ = static_cast<TimestampMs>(load_be<std::uint64_t>(value.data()));
     looked_us_ = -1;
   }
+  const auto loaded = std::make_shared<Term>(dependencies_, lease_, term);
   const ViewStore::Dependencies& given = dependencies_.views;
-  auto opening = ViewStore::open({.store = store_,
+  auto opening = ViewStore::open({.store = loaded->store,
                                   .points = given.points,
                                   .uids = given.uids,
                                   .widths = given.widths,
@@ -94,10 +106,10 @@ Task<void> SharedViews::load(std::uint64_t term) {
                                   .clock = given.clock,
                                   .ttl_ms = given.ttl_ms,
                                   .registry = given.registry,
-                                  .sink = &sink_},
+                                  .sink = &loaded->sink},
                                  rules_, limits_, false);
-  CO_TRY(std::shared_ptr<ViewStore> views, co_await std::move(opening));
-  set_views(std::move(views));
+  CO_TRY(loaded->views, co_await std::move(opening));
+  set_views({loaded, loaded->views.get()});
   term_ = term;
   co_return Result<void>{};
 }
@@ -109,16 +121,16 @@ Task<bool> SharedViews::build_some() {
     term_ = 0;
   }
   if (term == 0) co_return false;
-  auto working = work();
+  auto working = work(term);
   Result<bool> worked = co_await std::move(working);
   // An error is expected if another server took the lease meanwhile.
   if (!worked && lease_.term() != term) co_return false;
   co_return worked;
 }
 
-Task<bool> SharedViews::work() {
+Task<bool> SharedViews::work(std::uint64_t term) {
   if (term_ == 0) {
-    auto loading = load(lease_.term());
+    auto loading = load(term);
     CO_TRY_VOID(co_await std::move(loading));
   }
   const std::int64_t now_us = dependencies_.views.clock.elapsed_us();
@@ -143,7 +155,7 @@ Task<void> SharedViews::look() {
   for (ViewChanges::Change& change : changes) change.kept_from = kept_from;
   auto noting = views->note_changes(std::move(changes));
   CO_TRY_VOID(co_await std::move(noting));
-  auto writing = write_looked(now);
+  auto writing = write_looked(term_, now);
   co_return co_await std::move(writing);
 }
 

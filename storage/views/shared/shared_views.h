@@ -14,7 +14,6 @@
 #include "common/clock.h"
 #include "common/threads/task.h"
 #include "storage/views/shared/changed_rows.h"
-#include "storage/views/shared/leased_store.h"
 #include "storage/views/shared/rollup_views.h"
 #include "storage/views/shared/view_lease.h"
 #include "storage/views/view_store.h"
@@ -67,9 +66,9 @@ class SharedViews {
               std::shared_ptr<Table> table);
 
   Task<void> load(std::uint64_t term);
-  Task<bool> work();
+  Task<bool> work(std::uint64_t term);
   Task<void> look();
-  Task<void> write_looked(TimestampMs time);
+  Task<void> write_looked(std::uint64_t term, TimestampMs time);
   [[nodiscard]] std::shared_ptr<ViewStore> views() const;
   void set_views(std::shared_ptr<ViewStore> views);
 
@@ -78,11 +77,12 @@ class SharedViews {
   const ViewLimits limits_;
   const std::shared_ptr<Table> table_;
   ViewLease lease_;
-  LeasedStore store_;
-  RollupViews sink_;
+
+  // The views as loaded in one term of the lease. It writes nothing after the term.
+  struct Term;
 
   // For build_some() only.
-  std::uint64_t term_ = 0;       // of the lease for which the views are loaded; 0: none
+  std::uint64_t term_ = 0;       // for which the views are loaded; 0: none
   TimestampMs looked_ms_ = 0;    // begin of the last look, as stored
   std::int64_t looked_us_ = -1;  // the same by the steady clock; -1: none in this term
 

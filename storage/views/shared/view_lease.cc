@@ -1,6 +1,7 @@
 #include "storage/views/shared/view_lease.h"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include <fmt/format.h>
@@ -121,7 +122,7 @@ Task<void> ViewLease::watch(std::int64_t now_us) {
   }
   if (watched_us_ < 0 || current != watched_) {
     watched_ = current;
-    watched_us_ = now_us;
+    watched_us_ = clock_.elapsed_us();  // the holder may have renewed it while it was read
   }
   if (!is_free && now_us - watched_us_ < kExpiresMs * 1000) co_return Result<void>{};
   Bytes value = next_value(current, id_);
@@ -149,8 +150,10 @@ Task<void> ViewLease::release() {
   co_return Result<void>{};
 }
 
-Result<void> ViewLease::check() const {
-  if (term() != 0) return {};
+Result<WriteEnd> ViewLease::may_write(std::uint64_t term) const {
+  // First, so that it stays right if the thread stands still after the check.
+  const WriteEnd end = std::chrono::steady_clock::now() + std::chrono::milliseconds(kWriteMs);
+  if (term != 0 && this->term() == term) return end;
   return fail(Errc::kConflict, "this server does not hold the lease of the views for certain");
 }
 

@@ -27,9 +27,11 @@ class ViewLease {
  public:
   static constexpr std::int64_t kRenewMs = 5'000;     // between two calls of step()
   static constexpr std::int64_t kCertainMs = 15'000;  // after the begin of the last renewal
-  // A write that begins while it is certain has ended: with the default hbase.timeout_ms a write
-  // takes at most 20 s.
+  // A write that begins while it is certain has ended by then, whatever hbase.timeout_ms is:
+  // may_write() gives it an end. The rest is for the work of the region server itself.
+  static constexpr std::int64_t kWriteMs = 15'000;
   static constexpr std::int64_t kExpiresMs = 35'000;
+  static_assert(kCertainMs + kWriteMs < kExpiresMs);
   static constexpr std::size_t kIdBytes = 16;
 
   // `id` differs between all servers and starts: kIdBytes, not all zero. The clock must outlive it.
@@ -40,11 +42,12 @@ class ViewLease {
   // Lets another server take it at once. Does nothing if it is not held.
   Task<void> release();
 
-  // kConflict: no longer, or not, held for certain. Then nothing may be written.
-  [[nodiscard]] Result<void> check() const;
   // How often the lease was taken; 0: it is not held for certain. Another number means that another
   // server may have written meanwhile.
   [[nodiscard]] std::uint64_t term() const;
+  // The end for a write (Table::write_until) of what was read in this term. kConflict: the term is
+  // over, or not certain. Then nothing may be written. Call it for each write.
+  [[nodiscard]] Result<WriteEnd> may_write(std::uint64_t term) const;
   // The host of the holder at the last step(); empty: none.
   [[nodiscard]] std::string holder() const;
 

@@ -95,8 +95,8 @@ Retry::Retry(ClientContextPtr context, std::uint32_t limit_ms, Subject about, Ti
 }
 
 void Retry::progress() {
-  deadline_ = std::min(
-      end_, std::chrono::steady_clock::now() + std::chrono::milliseconds(limit_ms_));
+  deadline_ =
+      std::min(end_, std::chrono::steady_clock::now() + std::chrono::milliseconds(limit_ms_));
   attempts_ = 0;
   at_once_ = 0;
   limited_ = 0;

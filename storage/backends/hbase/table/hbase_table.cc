@@ -148,7 +148,7 @@ TimestampMs HBaseTable::far_ahead() const {
 
 // A delete with the time of such a cell would hide all writes until that time comes.
 Task<std::vector<hbase::Row>> HBaseTable::remove_far_ahead(std::vector<hbase::RowGet> gets,
-                                                         WriteEnd end) {
+                                                           WriteEnd end) {
   for (int i = 0; i < kFarAheadMax; ++i) {
     CO_TRY(std::vector<hbase::Row> found,
            co_await dependencies_.client.get(dependencies_.name, gets));

@@ -100,7 +100,7 @@ TEST_F(ClientTimesTest, WaitsForRoomAndForATurnEndToo) {
   EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(8));  // not 40 turns
 }
 
-// Although each attempt makes progress, which otherwise begins the time limit anew.
+// Also after progress, which otherwise begins the time limit anew.
 TEST_F(ClientTimesTest, NoServerBeginsWithRowsAfterTheirEnd) {
   constexpr std::int64_t kEndMs = 1'000;
   options_.operation_ms_max = 20'000;

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "common/units.h"
 #include "storage/backends/memory/memory_store.h"
 #include "tests/support/run_task.h"
+#include "tests/support/unruly_store.h"
 #include "tests/unit/storage/views/shared/view_daemon.h"
 
 namespace halite::storage {
@@ -264,6 +266,39 @@ TEST_F(SharedViewsTest, ComputesOnlyTheChangedHoursAfterATakeover) {
   b_.put("x", "p", kDayBegin + 5 * kHourMs, 100);
   ASSERT_NO_FATAL_FAILURE(b_.build());
   EXPECT_EQ(b_.units_computed(), 1);
+}
+
+// It was cut off for so long that another server held the lease for a while.
+TEST_F(SharedViewsTest, ABuildWritesNothingInALaterTerm) {
+  test::Unruly unruly;
+  test::UnrulyStore cells(cells_, "rollup-1h", unruly);
+  Daemon cut_off(cells, clock_, 'c');
+  for (int hour = 0; hour < 3; ++hour) a_.put("x", "p", kDayBegin + hour * kHourMs, hour);
+  ASSERT_TRUE(cut_off.open(kHourly));
+  ASSERT_TRUE(b_.open(kHourly));
+  ASSERT_TRUE(run_task(cut_off.views->keep_lease()));
+  ASSERT_TRUE(run_task(b_.views->keep_lease()));
+  Dump right;
+  const auto take_over = [&] {
+    ASSERT_NO_FATAL_FAILURE(advance(ViewLease::kExpiresMs, {&b_}));
+    b_.put("x", "p", kDayBegin + kHourMs, 100);
+    ASSERT_NO_FATAL_FAILURE(b_.build());
+    // No later look finds the change.
+    ASSERT_NO_FATAL_FAILURE(advance(2 * SharedViews::kLookOverlapMs, {&b_}));
+    ASSERT_NO_FATAL_FAILURE(b_.build());
+    right = dump("rollup-1h");
+    ASSERT_TRUE(run_task(b_.views->release()));
+    ASSERT_TRUE(run_task(cut_off.views->keep_lease()));
+  };
+  // When the totals are computed.
+  unruly.at_scan = [&take_over] { std::thread(take_over).join(); };
+  const Result<bool> built = run_task(cut_off.views->build_some());
+  ASSERT_TRUE(built) << built.error().message;
+  EXPECT_THAT(right, SizeIs(12));
+  EXPECT_TRUE(dump("rollup-1h") == right);
+  ASSERT_NO_FATAL_FAILURE(cut_off.build());
+  EXPECT_TRUE(run_task(cut_off.views->status()).value().holds);
+  EXPECT_TRUE(dump("rollup-1h") == right);
 }
 
 TEST_F(SharedViewsTest, RefusesWhatTheTablesCannotContain) {

@@ -1,8 +1,14 @@
 // Which of several servers holds the lease of the views. The memory store stands in for HBase.
 #include "storage/views/shared/view_lease.h"
 
+#include <chrono>
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
+#include <thread>
+#include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -17,6 +23,94 @@ using test::run_task;
 
 constexpr std::int64_t kRenewMs = ViewLease::kRenewMs;
 const TableSpec kSpec = {.name = "halite-views", .families = {{.name = "v"}}, .split_keys = {}};
+
+std::vector<RowWrite> one_row() {
+  std::vector<RowWrite> writes(1);
+  writes[0].row = "row";
+  writes[0].puts.push_back({{0, "q"}, "value", 0});
+  return writes;
+}
+
+// What happens in a HookedStore.
+struct Hooks {
+  std::function<void()> before_read;
+  // What happens to the next compare-and-put, once.
+  enum class Put : std::uint8_t {
+    kAnswered,
+    kAnswerLost,   // it is applied, and the outcome is not known
+    kRequestLost,  // it is not applied, and the outcome is not known
+    kDelayed,      // the same; `delayed` applies it later
+    kFailed,
+  };
+  Put next_put = Put::kAnswered;
+  std::function<Task<CasOutcome>()> delayed;
+  WriteEnd end;  // of the last write
+};
+
+class HookedTable final : public Table {
+ public:
+  HookedTable(std::shared_ptr<Table> inner, Hooks& hooks)
+      : inner_(std::move(inner)), hooks_(hooks) {}
+
+  Task<void> write(std::vector<RowWrite> rows) override {
+    return write_until(std::move(rows), kNoWriteEnd);
+  }
+  Task<void> write_until(std::vector<RowWrite> rows, WriteEnd end) override {
+    hooks_.end = end;
+    return inner_->write(std::move(rows));
+  }
+  Task<std::vector<Row>> read(std::vector<RowRead> reads) override {
+    if (hooks_.before_read) hooks_.before_read();
+    return inner_->read(std::move(reads));
+  }
+  std::unique_ptr<Scanner> scan(ScanSpec spec, const ReadContext& context) override {
+    return inner_->scan(std::move(spec), context);
+  }
+  Task<std::int64_t> increment(Bytes row, Column column, std::int64_t delta) override {
+    return inner_->increment(std::move(row), std::move(column), delta);
+  }
+  Task<CasOutcome> compare_and_put(Bytes row, Column column, std::optional<Bytes> expected,
+                                   Bytes value) override {
+    const auto apply = [inner = inner_, row, column, expected, value] {
+      return inner->compare_and_put(row, column, expected, value);
+    };
+    switch (std::exchange(hooks_.next_put, Hooks::Put::kAnswered)) {
+      case Hooks::Put::kAnswered:
+        break;
+      case Hooks::Put::kAnswerLost:
+        CO_TRY_VOID(co_await apply());
+        co_return CasOutcome::kUnknown;
+      case Hooks::Put::kDelayed:
+        hooks_.delayed = apply;
+        co_return CasOutcome::kUnknown;
+      case Hooks::Put::kRequestLost:
+        co_return CasOutcome::kUnknown;
+      case Hooks::Put::kFailed:
+        co_return fail(Errc::kUnavailable, "no region server");
+    }
+    co_return co_await apply();
+  }
+
+ private:
+  const std::shared_ptr<Table> inner_;
+  Hooks& hooks_;
+};
+
+class HookedStore final : public WideColumnStore {
+ public:
+  explicit HookedStore(WideColumnStore& inner) : inner_(inner) {}
+
+  Task<std::shared_ptr<Table>> open_table(TableSpec spec) override {
+    CO_TRY(std::shared_ptr<Table> table, co_await inner_.open_table(std::move(spec)));
+    co_return std::make_shared<HookedTable>(std::move(table), hooks);
+  }
+  Task<void> close() override { co_return Result<void>{}; }
+
+  Hooks hooks;
+
+ private:
+  WideColumnStore& inner_;
+};
 
 class ViewLeaseTest : public testing::Test {
  protected:
@@ -43,10 +137,12 @@ TEST_F(ViewLeaseTest, TheFirstTakesItAndTheSecondSeesWhoHoldsIt) {
   step(*a);
   step(*b);
   EXPECT_EQ(a->term(), 1U);
-  EXPECT_TRUE(a->check());
+  EXPECT_TRUE(a->may_write(1));
   EXPECT_EQ(b->term(), 0U);
-  ASSERT_FALSE(b->check());
-  EXPECT_EQ(b->check().error().code, Errc::kConflict);
+  for (const std::uint64_t term : {0U, 1U}) {
+    ASSERT_FALSE(b->may_write(term));
+    EXPECT_EQ(b->may_write(term).error().code, Errc::kConflict);
+  }
   EXPECT_EQ(b->holder(), "host-a");
 }
 
@@ -165,26 +261,116 @@ TEST_F(ViewLeaseTest, ADamagedRowIsAnError) {
   EXPECT_EQ(stepped.error().code, Errc::kCorruption);
 }
 
-TEST_F(ViewLeaseTest, ALeasedStoreReadsAlwaysAndWritesOnlyWithTheLease) {
+TEST_F(ViewLeaseTest, ALeasedStoreReadsAlwaysAndWritesOnlyInItsTerm) {
   const auto a = candidate('a');
-  LeasedStore leased(store_, *a);
+  const auto b = candidate('b');
+  step(*a);
+  LeasedStore leased(store_, *a, a->term());
   const auto table = run_task(leased.open_table(kSpec)).value();
-  const auto write = [&] {
-    std::vector<RowWrite> writes(1);
-    writes[0].row = "row";
-    writes[0].puts.push_back({{0, "q"}, "value", 0});
-    return run_task(table->write(std::move(writes)));
-  };
+  const auto write = [&] { return run_task(table->write(one_row())); };
+  EXPECT_TRUE(write());
+  step(*b);
+  clock_.advance(ViewLease::kCertainMs);
   const Result<void> refused = write();
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, Errc::kConflict);
   step(*a);
-  EXPECT_TRUE(write());
-  clock_.advance(ViewLease::kCertainMs);
-  EXPECT_FALSE(write());
+  EXPECT_TRUE(write());  // still the same term
+  step(*b);
+  clock_.advance(ViewLease::kExpiresMs);
+  step(*b);
+  step(*a);
+  ASSERT_TRUE(run_task(b->release()));
+  step(*a);
+  EXPECT_EQ(a->term(), 2U);
+  EXPECT_FALSE(write());  // another server may have written
   std::vector<RowRead> reads(1);
   reads[0] = {"row", 0, {}};
   EXPECT_EQ(run_task(table->read(std::move(reads))).value().front().cells.size(), 1U);
+}
+
+// With any hbase.timeout_ms.
+TEST_F(ViewLeaseTest, AWriteHasAnEndBeforeTheLeaseCanBeTaken) {
+  const auto a = candidate('a');
+  step(*a);
+  HookedStore hooked(store_);
+  LeasedStore leased(hooked, *a, a->term());
+  const auto table = run_task(leased.open_table(kSpec)).value();
+  const WriteEnd before = std::chrono::steady_clock::now();
+  ASSERT_TRUE(run_task(table->write(one_row())));
+  const std::chrono::milliseconds most(ViewLease::kExpiresMs - ViewLease::kCertainMs);
+  EXPECT_GT(hooked.hooks.end, before);
+  EXPECT_LT(hooked.hooks.end, before + most);
+}
+
+TEST_F(ViewLeaseTest, ALostAnswerIsReadBack) {
+  HookedStore hooked(store_);
+  ViewLease a(run_task(hooked.open_table(kSpec)).value(), Bytes(ViewLease::kIdBytes, 'a'), "host-a",
+              clock_);
+  hooked.hooks.next_put = Hooks::Put::kRequestLost;
+  step(a);
+  EXPECT_EQ(a.term(), 0U);
+  hooked.hooks.next_put = Hooks::Put::kAnswerLost;
+  step(a);
+  EXPECT_EQ(a.term(), 1U);
+  clock_.advance(ViewLease::kCertainMs - 1);
+  hooked.hooks.next_put = Hooks::Put::kAnswerLost;
+  step(a);
+  clock_.advance(1);
+  EXPECT_EQ(a.term(), 1U);  // it is renewed
+}
+
+TEST_F(ViewLeaseTest, ARenewalThatFailsChangesNothing) {
+  HookedStore hooked(store_);
+  ViewLease a(run_task(hooked.open_table(kSpec)).value(), Bytes(ViewLease::kIdBytes, 'a'), "host-a",
+              clock_);
+  step(a);
+  clock_.advance(ViewLease::kCertainMs - 1);
+  hooked.hooks.next_put = Hooks::Put::kFailed;
+  const Result<void> failed = run_task(a.step());
+  ASSERT_FALSE(failed);
+  EXPECT_EQ(failed.error().code, Errc::kUnavailable);
+  EXPECT_EQ(a.term(), 1U);
+  clock_.advance(1);
+  EXPECT_EQ(a.term(), 0U);
+  step(a);  // nobody took it meanwhile
+  EXPECT_EQ(a.term(), 1U);
+}
+
+TEST_F(ViewLeaseTest, ARenewalThatIsAppliedLateIsFollowed) {
+  HookedStore hooked(store_);
+  ViewLease a(run_task(hooked.open_table(kSpec)).value(), Bytes(ViewLease::kIdBytes, 'a'), "host-a",
+              clock_);
+  step(a);
+  clock_.advance(kRenewMs);
+  hooked.hooks.next_put = Hooks::Put::kDelayed;
+  step(a);
+  EXPECT_EQ(run_task(hooked.hooks.delayed()).value(), CasOutcome::kApplied);
+  clock_.advance(kRenewMs);
+  step(a);  // finds it, which is no renewal
+  clock_.advance(ViewLease::kCertainMs - 2 * kRenewMs);
+  EXPECT_EQ(a.term(), 0U);
+  step(a);
+  EXPECT_EQ(a.term(), 1U);
+}
+
+// The value that a slow read returns may be newer than the read's begin.
+TEST_F(ViewLeaseTest, TheTimeOfASlowReadDoesNotCount) {
+  const auto a = candidate('a');
+  step(*a);
+  HookedStore hooked(store_);
+  ViewLease b(run_task(hooked.open_table(kSpec)).value(), Bytes(ViewLease::kIdBytes, 'b'), "host-b",
+              clock_);
+  hooked.hooks.before_read = [&] {
+    clock_.advance(30'000);
+    std::thread([&a] { step(*a); }).join();
+  };
+  step(b);
+  hooked.hooks.before_read = nullptr;
+  clock_.advance(ViewLease::kCertainMs - 1);
+  step(b);
+  EXPECT_EQ(a->term(), 1U);
+  EXPECT_EQ(b.term(), 0U);
 }
 
 }  // namespace
