@@ -88,7 +88,12 @@ class Replacer {
 
   Result<void> compare_row(const Row& row) {
     if (row.cells.empty()) return {};
-    TRY(const RowId id, rows_.parse_row(row.key));
+    const Result<RowId> parsed = rows_.parse_row(row.key);
+    if (!parsed) {
+      replacement_.unreadable(row.key, parsed.error());
+      return {};
+    }
+    const RowId& id = *parsed;
     TRY(const SeriesUids series, parse_tsuid(rows_.widths(), id.tsuid));
     const auto wanted = wanted_.find(row.key);
     for (const Cell& cell : row.cells) {

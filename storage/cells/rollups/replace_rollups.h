@@ -33,6 +33,8 @@ struct RollupReplacement {
   std::vector<RollupTotal> totals;  // of the metric, in the times, and replaced
   // Called before each write, for its end. An error ends the replacement.
   std::function<Result<WriteEnd>()> may_write;
+  // Is told of stored rows whose keys no rollup has. They stay as they are.
+  std::function<void(BytesView key, const Error& why)> unreadable;
 };
 
 // Cells that have the right bytes already are not written. A row is replaced atomically, not the

@@ -5,6 +5,9 @@
 #include <set>
 #include <utility>
 
+#include "common/log.h"
+#include "common/metrics.h"
+
 namespace halite::storage {
 namespace {
 
@@ -25,9 +28,20 @@ void add_ranges(const OpentsdbLayout& rows, BytesView metric, TimeRange times, s
 
 }  // namespace
 
+UnreadableRows::UnreadableRows(prometheus::Registry& registry)
+    : count_(add_counter(registry, "halite_views_unreadable_rows_total",
+                         "Rows that views on HBase skip, because their keys are not OpenTSDB's.")) {
+}
+
+void UnreadableRows::skip(BytesView key, const Error& why) {
+  count_.Increment();
+  if (logged_.exchange(true)) return;
+  log::warn("views skip the row {}, and count others like it: {}", to_hex(key), why.message);
+}
+
 Task<std::vector<ViewChanges::Change>> changed_rows(PointRowsTable points,
                                                     std::vector<Bytes> metrics, TimeRange times,
-                                                    TimestampMs since) {
+                                                    TimestampMs since, UnreadableRows& unreadable) {
   std::vector<ViewChanges::Change> changes;
   if (metrics.empty() || times.begin >= times.end) co_return changes;
   std::ranges::sort(metrics);  // as the keys of a salt
@@ -46,8 +60,12 @@ Task<std::vector<ViewChanges::Change>> changed_rows(PointRowsTable points,
       CO_TRY(const std::vector<Row> rows, co_await std::move(next));
       if (rows.empty()) break;
       for (const Row& row : rows) {
-        CO_TRY(const RowId id, points.rows->parse_row(row.key));
-        hours[id.tsuid.substr(0, metric_bytes)].insert(id.bucket * 1000);
+        const Result<RowId> id = points.rows->parse_row(row.key);
+        if (!id) {
+          unreadable.skip(row.key, id.error());
+          continue;
+        }
+        hours[id->tsuid.substr(0, metric_bytes)].insert(id->bucket * 1000);
       }
     }
   }
@@ -67,7 +85,7 @@ Task<std::vector<ViewChanges::Change>> changed_rows(PointRowsTable points,
 }
 
 Task<std::optional<TimestampMs>> first_row_time(PointRowsTable points, Bytes metric,
-                                                TimestampMs since) {
+                                                TimestampMs since, UnreadableRows& unreadable) {
   std::optional<TimestampMs> first;
   for (std::uint32_t salt = 0; salt < points.rows->salt_buckets(); ++salt) {
     std::vector<KeyRange> ranges;
@@ -75,12 +93,19 @@ Task<std::optional<TimestampMs>> first_row_time(PointRowsTable points, Bytes met
     if (ranges.empty()) continue;
     const std::unique_ptr<Scanner> scanner =
         points.table->scan(keys_of(points.family, std::move(ranges)), {});
-    auto next = scanner->next({.rows_max = 1});
-    CO_TRY(const std::vector<Row> rows, co_await std::move(next));
-    if (rows.empty()) continue;
-    CO_TRY(const RowId id, points.rows->parse_row(rows.front().key));
-    const TimestampMs time = id.bucket * 1000;
-    first = std::min(first.value_or(time), time);
+    while (true) {
+      auto next = scanner->next({.rows_max = 1});
+      CO_TRY(const std::vector<Row> rows, co_await std::move(next));
+      if (rows.empty()) break;
+      const Result<RowId> id = points.rows->parse_row(rows.front().key);
+      if (!id) {
+        unreadable.skip(rows.front().key, id.error());
+        continue;
+      }
+      const TimestampMs time = id->bucket * 1000;
+      first = std::min(first.value_or(time), time);
+      break;
+    }
   }
   co_return first;
 }

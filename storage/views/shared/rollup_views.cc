@@ -65,6 +65,12 @@ Result<void> check_rule(const ViewRule& rule, const RollupConfig& config,
     return refuse(rule, fmt::format("aggregationIds in rollups.config has no id for {}{}", function,
                                     function == "count" ? ", which every view keeps" : ""));
   }
+  if (rule.functions.sketch) {
+    return refuse(rule,
+                  fmt::format("percentiles ({}) are not available with --store hbase: OpenTSDB's "
+                              "rollups have none",
+                              fmt::join(rule.percentiles, ", ")));
+  }
   if (rule.keep_ms != 0) {
     return refuse(
         rule, "keep is not available with --store hbase: set a TTL for the rollup table in HBase");
@@ -216,7 +222,9 @@ Task<void> RollupViews::replace(const ViewRule& rule, Bytes metric, UnitRange un
         .times = {.begin = units.begin * rule.unit_ms(), .end = units.end * rule.unit_ms()},
         .replaces = {},
         .totals = {},
-        .may_write = [this] { return dependencies_.lease.may_write(dependencies_.term); }};
+        .may_write = [this] { return dependencies_.lease.may_write(dependencies_.term); },
+        .unreadable = [this](BytesView key,
+                             const Error& why) { dependencies_.unreadable.skip(key, why); }};
     while (next != groups.end() && part.totals.size() < kCellsTogether) {
       CO_TRY_VOID(add_group(target, totals, rule.interval_ms, *next, part.totals));
       ++next;
@@ -239,7 +247,7 @@ Task<void> RollupViews::replace(const ViewRule& rule, Bytes metric, UnitRange un
 }
 
 Task<std::optional<TimestampMs>> RollupViews::first_time(Bytes metric, TimestampMs since) {
-  return first_row_time(dependencies_.points, std::move(metric), since);
+  return first_row_time(dependencies_.points, std::move(metric), since, dependencies_.unreadable);
 }
 
 }  // namespace halite::storage

@@ -46,6 +46,7 @@ class RollupViews final : public TotalsSink {
     AggregateNames names;
     const ViewLease& lease;
     std::uint64_t term;  // of the lease; afterwards nothing is written
+    UnreadableRows& unreadable;
   };
   explicit RollupViews(Dependencies dependencies)
       : dependencies_(std::move(dependencies)), widths_(dependencies_.points.rows->widths()) {}

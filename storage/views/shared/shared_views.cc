@@ -17,14 +17,16 @@ const Bytes kLookedRow = "looked";
 }  // namespace
 
 struct SharedViews::Term {
-  Term(const Dependencies& dependencies, const ViewLease& lease, std::uint64_t term)
+  Term(const Dependencies& dependencies, const ViewLease& lease, std::uint64_t term,
+       UnreadableRows& unreadable)
       : store(dependencies.views.store, lease, term),
         sink({.rollups = dependencies.rollups,
               .uids = dependencies.views.uids,
               .points = dependencies.points,
               .names = dependencies.names,
               .lease = lease,
-              .term = term}) {}
+              .term = term,
+              .unreadable = unreadable}) {}
 
   LeasedStore store;
   RollupViews sink;
@@ -47,7 +49,8 @@ SharedViews::SharedViews(Dependencies dependencies, std::vector<ViewRule> rules,
       rules_(std::move(rules)),
       limits_(limits),
       table_(std::move(table)),
-      lease_(table_, dependencies_.lease_id, dependencies_.host, dependencies_.views.clock) {}
+      lease_(table_, dependencies_.lease_id, dependencies_.host, dependencies_.views.clock),
+      unreadable_(dependencies_.views.registry) {}
 
 SharedViews::~SharedViews() = default;
 
@@ -96,7 +99,7 @@ Task<void> SharedViews::load(std::uint64_t term) {
     looked_ms_ = static_cast<TimestampMs>(load_be<std::uint64_t>(value.data()));
     looked_us_ = -1;
   }
-  const auto loaded = std::make_shared<Term>(dependencies_, lease_, term);
+  const auto loaded = std::make_shared<Term>(dependencies_, lease_, term, unreadable_);
   const ViewStore::Dependencies& given = dependencies_.views;
   auto opening = ViewStore::open({.store = loaded->store,
                                   .points = given.points,
@@ -150,7 +153,7 @@ Task<void> SharedViews::look() {
   const TimestampMs since = std::min(looked_ms_, now) - kLookOverlapMs;
   auto reading = changed_rows(dependencies_.points, views->known_metrics(),
                               {.begin = kept_from, .end = now - limits_.settle_ms},
-                              std::max<TimestampMs>(0, since));
+                              std::max<TimestampMs>(0, since), unreadable_);
   CO_TRY(std::vector<ViewChanges::Change> changes, co_await std::move(reading));
   for (ViewChanges::Change& change : changes) change.kept_from = kept_from;
   auto noting = views->note_changes(std::move(changes));
@@ -189,13 +192,32 @@ Task<SharedViewStatus> SharedViews::status() {
     CO_TRY(status.views, co_await std::move(asking));
     co_return status;
   }
+  const std::int64_t now_us = dependencies_.views.clock.elapsed_us();
+  {
+    const std::lock_guard lock(mutex_);
+    if (status_us_ >= 0 && now_us - status_us_ < kStatusMs * 1000) {
+      status.views = status_;
+      co_return status;
+    }
+  }
+  auto reading = read_status();
+  CO_TRY(status.views, co_await std::move(reading));
+  const std::lock_guard lock(mutex_);
+  status_ = status.views;
+  status_us_ = now_us;
+  co_return status;
+}
+
+// The rules and the built units.
+Task<std::vector<ViewStatus>> SharedViews::read_status() {
   ViewTable table(table_, dependencies_.views.widths);
   auto listing = table.views();
   CO_TRY(const std::vector<StoredView> stored, co_await std::move(listing));
   auto reading = table.units();
   CO_TRY(const std::vector<StoredUnits> units, co_await std::move(reading));
+  std::vector<ViewStatus> all;
   for (const ViewRule& rule : rules_) {
-    ViewStatus& one = status.views.emplace_back();
+    ViewStatus& one = all.emplace_back();
     one.rule = rule;
     const auto view = std::ranges::find(stored, rule.name, &StoredView::name);
     if (view == stored.end()) continue;
@@ -207,7 +229,7 @@ Task<SharedViewStatus> SharedViews::status() {
       }
     }
   }
-  co_return status;
+  co_return all;
 }
 
 }  // namespace halite::storage

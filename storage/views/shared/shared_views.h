@@ -23,13 +23,15 @@ namespace halite::storage {
 struct SharedViewStatus {
   std::string holder;  // the host of the server that computes the views; empty: none is known
   bool holds = false;  // it is this server
-  // Without the lease only the rules and the built units are known.
+  // Without the lease only the rules and the built units are known, as of some seconds ago.
   std::vector<ViewStatus> views;
 };
 
 class SharedViews {
  public:
   static constexpr std::int64_t kLookMs = 60'000;  // between two looks for changes
+  // status() without the lease reads the table at most so often.
+  static constexpr std::int64_t kStatusMs = 10'000;
   // A look also finds changes from so long before the previous one, because clocks differ and
   // writes are on their way.
   static constexpr std::int64_t kLookOverlapMs = 120'000;
@@ -69,6 +71,7 @@ class SharedViews {
   Task<bool> work(std::uint64_t term);
   Task<void> look();
   Task<void> write_looked(std::uint64_t term, TimestampMs time);
+  Task<std::vector<ViewStatus>> read_status();
   [[nodiscard]] std::shared_ptr<ViewStore> views() const;
   void set_views(std::shared_ptr<ViewStore> views);
 
@@ -77,6 +80,7 @@ class SharedViews {
   const ViewLimits limits_;
   const std::shared_ptr<Table> table_;
   ViewLease lease_;
+  UnreadableRows unreadable_;
 
   // The views as loaded in one term of the lease. It writes nothing after the term.
   struct Term;
@@ -88,6 +92,8 @@ class SharedViews {
 
   mutable std::mutex mutex_;
   std::shared_ptr<ViewStore> views_;  // null without the lease; guarded by mutex_
+  std::vector<ViewStatus> status_;    // as read from the table; guarded by mutex_
+  std::int64_t status_us_ = -1;       // when; -1: never; guarded by mutex_
 };
 
 }  // namespace halite::storage

@@ -74,21 +74,20 @@ ViewDaemon::~ViewDaemon() {
 }
 
 Result<void> ViewDaemon::open(std::string_view rules, storage::AggregateNames names) {
-  auto opened =
-      run_task(SharedViews::open({.views = {.store = cells_,
-                                            .points = *points_,
-                                            .uids = points_->uids(),
-                                            .widths = rows_->widths(),
-                                            .table = "halite-views",
-                                            .clock = clock_,
-                                            .ttl_ms = [](std::string_view) { return 0; },
-                                            .registry = metrics_},
-                                  .rollups = *rollups_,
-                                  .points = {.table = point_table_, .family = 0, .rows = rows_},
-                                  .names = std::move(names),
-                                  .lease_id = Bytes(storage::ViewLease::kIdBytes, id_),
-                                  .host = std::string("host-") + id_},
-                                 storage::parse_view_rules(rules).value(), {}));
+  auto opened = run_task(SharedViews::open({.views = {.store = cells_,
+                                                      .points = *points_,
+                                                      .uids = points_->uids(),
+                                                      .widths = rows_->widths(),
+                                                      .table = "halite-views",
+                                                      .clock = clock_,
+                                                      .ttl_ms = [](std::string_view) { return 0; },
+                                                      .registry = metrics_},
+                                            .rollups = *rollups_,
+                                            .points = points(),
+                                            .names = std::move(names),
+                                            .lease_id = Bytes(storage::ViewLease::kIdBytes, id_),
+                                            .host = std::string("host-") + id_},
+                                           storage::parse_view_rules(rules).value(), {}));
   if (!opened) return std::unexpected(opened.error());
   views = *std::move(opened);
   return {};
@@ -139,9 +138,17 @@ void ViewDaemon::build() {
   }
 }
 
-double ViewDaemon::units_computed() {
+double ViewDaemon::units_computed() { return metric("halite_views_units_total"); }
+
+double ViewDaemon::rows_skipped() { return metric("halite_views_unreadable_rows_total"); }
+
+storage::PointRowsTable ViewDaemon::points() const {
+  return {.table = point_table_, .family = 0, .rows = rows_};
+}
+
+double ViewDaemon::metric(const std::string& name) {
   for (const auto& family : metrics_.Collect()) {
-    if (family.name == "halite_views_units_total") return family.metric.front().counter.value;
+    if (family.name == name) return family.metric.front().counter.value;
   }
   return 0;
 }

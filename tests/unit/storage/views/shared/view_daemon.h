@@ -38,10 +38,14 @@ class ViewDaemon {
   // Renews the lease, and computes until there is nothing to do.
   void build();
   double units_computed();
+  double rows_skipped();
+  [[nodiscard]] storage::PointRowsTable points() const;
 
   std::unique_ptr<storage::SharedViews> views;
 
  private:
+  double metric(const std::string& name);
+
   storage::WideColumnStore& cells_;
   const Clock& clock_;
   const char id_;
