@@ -353,7 +353,7 @@ Task<void> run(ClientContextPtr context, std::string table, std::shared_ptr<Batc
   std::size_t bytes = 0;
   for (const std::size_t at : pending) bytes += job->bytes(at);
   const std::chrono::milliseconds patience(
-      std::clamp<std::int64_t>(ms_until(end), 0, context->options.operation_ms_max));
+      std::clamp<std::int64_t>(ms_until(end), 1, context->options.operation_ms_max));
   Task<Semaphore::Permit> entering =
       context->operations->enter({.items = 0, .bytes = bytes}, patience);
   CO_TRY(Semaphore::Permit pass, co_await std::move(entering));
