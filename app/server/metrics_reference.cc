@@ -26,6 +26,7 @@
 #include "common/threads/io_threads.h"
 #include "storage/backends/hbase/regions/region_compactor.h"
 #include "storage/backends/hbase/table/hbase_store.h"
+#include "storage/views/shared/changed_rows.h"
 #include "web/stats.h"
 
 namespace halite::app {
@@ -149,6 +150,7 @@ Result<void> register_hbase() {
                                          .clock = clock,
                                          .registry = registry},
                                         storage::RegionCompactorOptions());
+    const storage::UnreadableRows skipped_by_views(registry);
     closed = wait_for(threads.executors().front(), store.close());
   }
   threads.join();

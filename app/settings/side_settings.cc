@@ -27,10 +27,9 @@ void declare_sides(Config& config, Options& options) {
                      "client waits.");
   config.count("ingest.counter_cells_max", options.counter_limits.cells_max, {1, 10'000'000},
                "cells", "Collected cells of counters that start a write.");
-  config.text(
-      "views", options.views,
-      "Rules of views: [[views]] tables in the settings file, or the same as JSON. With the "
-      "store hbase, changes apply at the next start.");
+  config.text("views", options.views,
+              "Rules of views: [[views]] tables in the settings file, or the same as JSON. With "
+              "--store hbase, changes apply at the next start.");
   config.duration_ms("storage.views_settle_ms", options.view_limits.settle_ms, {1000, kDayMs},
                      "Time after the end of an hour, or of a longer bucket, at which views of it "
                      "are computed.");

@@ -1,3 +1,4 @@
+// Over 400 lines because each kind of job needs all of what sends it.
 #include "storage/backends/hbase/client/batch.h"
 
 #include <algorithm>
