@@ -88,9 +88,11 @@ Task<void> ViewStore::set_rules(std::vector<ViewRule> rules) {
   }
   for (const auto& view : views) changes_.add_view(view->id, view->rule.unit_ms());
   std::ranges::sort(views, {}, [](const auto& view) { return view->rule.name; });
-  publish(std::move(views));
-  for (const StoredView& view : gone) {
-    auto removing = changes_.remove_view(view.id);
+  const Views before = this->views();
+  publish(views);
+  for (const auto& view : before) {
+    if (std::ranges::find(views, view->id, &View::id) != views.end()) continue;
+    auto removing = changes_.remove_view(view->id);
     CO_TRY_VOID(co_await std::move(removing));
   }
   co_return Result<void>{};
