@@ -21,8 +21,8 @@ class RecentCells {
  public:
   explicit RecentCells(std::size_t bytes_max) : bytes_max_(bytes_max) {}
 
-  // Before the changes of a batch. Removes what was not used lately if all is too much; no later
-  // call of the batch does, because the database does not have its changes yet.
+  // Call it before the changes of a batch. Above the limit it removes cells that were not used
+  // lately. Other calls remove none for the limit: the database lacks the changes of the batch.
   void begin_batch() {
     const std::lock_guard lock(mutex_);
     if (young_bytes_ <= bytes_max_ / 2) return;

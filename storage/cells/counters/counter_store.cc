@@ -146,7 +146,7 @@ Task<std::unique_ptr<CounterStore>> CounterStore::open(Dependencies dependencies
 }
 
 Task<void> CounterStore::set_rules(CounterRules rules) {
-  // Nobody notes a metric meanwhile.
+  // While this is held, no metric becomes a counter.
   CO_TRY(const Semaphore::Permit turn, co_await new_metrics_->enter(kAlone));
   CO_TRY(const CounterMetrics::Names names, co_await metrics_.stored());
   auto fresh = std::make_unique<const CounterRules>(std::move(rules));

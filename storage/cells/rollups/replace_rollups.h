@@ -33,7 +33,7 @@ struct RollupReplacement {
   std::vector<RollupTotal> totals;  // of the metric, in the times, and replaced
   // Called before each write, for its end. An error ends the replacement.
   std::function<Result<WriteEnd>()> may_write;
-  // Is told of stored rows whose keys no rollup has. They stay as they are.
+  // Called for each stored row whose key is not that of a rollup. The row is left as it is.
   std::function<void(BytesView key, const Error& why)> unreadable;
 };
 

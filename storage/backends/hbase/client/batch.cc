@@ -20,6 +20,17 @@ namespace {
 
 constexpr std::size_t kRequestsAtOnce = 64;  // for one call, over all servers
 
+// The cells of an action's result, in its message or in the cellblock.
+Result<std::vector<Cell>> read_result(const pb::Result& result, CellReader& reader) {
+  std::vector<Cell> cells;
+  for (const pb::Cell& cell : result.cell()) cells.push_back(cell_from(cell));
+  for (int i = 0; i < result.associated_cell_count(); ++i) {
+    TRY(const CellView cell, reader.next());
+    cells.push_back(cell_from(cell));
+  }
+  return cells;
+}
+
 class WriteJob final : public BatchJob {
  public:
   WriteJob(std::vector<RowMutation> rows, Durability durability)
@@ -108,12 +119,7 @@ class AddJob final : public BatchJob {
     mutation.set_nonce(nonces_[at]);
   }
   Result<void> take(std::size_t at, const pb::Result& result, CellReader& cells) override {
-    std::vector<Cell>& counters = counters_[at].emplace();
-    for (const pb::Cell& cell : result.cell()) counters.push_back(cell_from(cell));
-    for (int i = 0; i < result.associated_cell_count(); ++i) {
-      TRY(const CellView cell, cells.next());
-      counters.push_back(cell_from(cell));
-    }
+    TRY(counters_[at], read_result(result, cells));
     return {};
   }
   bool refuse(std::size_t, const Fault& fault) override { return is_no_counter(fault); }
@@ -153,13 +159,7 @@ class ReadJob final : public BatchJob {
     write_get(reads_[at], *to.add_action()->mutable_get());
   }
   Result<void> take(std::size_t at, const pb::Result& result, CellReader& cells) override {
-    Row& row = rows_[at];
-    row.cells.clear();
-    for (const pb::Cell& cell : result.cell()) row.cells.push_back(cell_from(cell));
-    for (int i = 0; i < result.associated_cell_count(); ++i) {
-      TRY(const CellView cell, cells.next());
-      row.cells.push_back(cell_from(cell));
-    }
+    TRY(rows_[at].cells, read_result(result, cells));
     return {};
   }
 

@@ -13,6 +13,7 @@
 #include "common/units.h"
 #include "storage/catalog/names/uid_table.h"
 #include "storage/views/view_store.h"
+#include "tests/support/forwarding_table.h"
 #include "tests/support/run_task.h"
 #include "tests/unit/storage/tsdb/engine_world.h"
 
@@ -38,33 +39,18 @@ class FailingStore final : public WideColumnStore {
   int writes_left = std::numeric_limits<int>::max();
 
  private:
-  class FailingTable final : public Table {
+  class FailingTable final : public test::ForwardingTable {
    public:
     FailingTable(std::shared_ptr<Table> inner, int& writes_left)
-        : inner_(std::move(inner)), writes_left_(writes_left) {}
+        : ForwardingTable(std::move(inner)), writes_left_(writes_left) {}
 
     Task<void> write(std::vector<RowWrite> rows) override {
       if (writes_left_ == 0) co_return fail(Errc::kUnavailable, "no more writes");
       --writes_left_;
       co_return co_await inner_->write(std::move(rows));
     }
-    Task<std::vector<Row>> read(std::vector<RowRead> reads) override {
-      return inner_->read(std::move(reads));
-    }
-    std::unique_ptr<Scanner> scan(ScanSpec spec, const ReadContext& context) override {
-      return inner_->scan(std::move(spec), context);
-    }
-    Task<std::int64_t> increment(Bytes row, Column column, std::int64_t delta) override {
-      return inner_->increment(std::move(row), std::move(column), delta);
-    }
-    Task<CasOutcome> compare_and_put(Bytes row, Column column, std::optional<Bytes> expected,
-                                     Bytes value) override {
-      return inner_->compare_and_put(std::move(row), std::move(column), std::move(expected),
-                                     std::move(value));
-    }
 
    private:
-    const std::shared_ptr<Table> inner_;
     int& writes_left_;
   };
 

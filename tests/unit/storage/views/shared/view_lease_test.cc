@@ -14,6 +14,7 @@
 
 #include "storage/backends/memory/memory_store.h"
 #include "storage/views/shared/leased_store.h"
+#include "tests/support/forwarding_table.h"
 #include "tests/support/run_task.h"
 
 namespace halite::storage {
@@ -47,10 +48,10 @@ struct Hooks {
   WriteEnd end;  // of the last write
 };
 
-class HookedTable final : public Table {
+class HookedTable final : public test::ForwardingTable {
  public:
   HookedTable(std::shared_ptr<Table> inner, Hooks& hooks)
-      : inner_(std::move(inner)), hooks_(hooks) {}
+      : ForwardingTable(std::move(inner)), hooks_(hooks) {}
 
   Task<void> write(std::vector<RowWrite> rows) override {
     return write_until(std::move(rows), kNoWriteEnd);
@@ -62,12 +63,6 @@ class HookedTable final : public Table {
   Task<std::vector<Row>> read(std::vector<RowRead> reads) override {
     if (hooks_.before_read) hooks_.before_read();
     return inner_->read(std::move(reads));
-  }
-  std::unique_ptr<Scanner> scan(ScanSpec spec, const ReadContext& context) override {
-    return inner_->scan(std::move(spec), context);
-  }
-  Task<std::int64_t> increment(Bytes row, Column column, std::int64_t delta) override {
-    return inner_->increment(std::move(row), std::move(column), delta);
   }
   Task<CasOutcome> compare_and_put(Bytes row, Column column, std::optional<Bytes> expected,
                                    Bytes value) override {
@@ -92,7 +87,6 @@ class HookedTable final : public Table {
   }
 
  private:
-  const std::shared_ptr<Table> inner_;
   Hooks& hooks_;
 };
 
@@ -180,7 +174,7 @@ TEST_F(ViewLeaseTest, IsNotCertainSomeTimeAfterTheLastRenewal) {
   EXPECT_EQ(a->term(), 1U);
   clock_.advance(1);
   EXPECT_EQ(a->term(), 0U);
-  step(*a);  // nobody took it
+  step(*a);  // it is free again
   EXPECT_EQ(a->term(), 1U);
 }
 
@@ -333,7 +327,7 @@ TEST_F(ViewLeaseTest, ARenewalThatFailsChangesNothing) {
   EXPECT_EQ(a.term(), 1U);
   clock_.advance(1);
   EXPECT_EQ(a.term(), 0U);
-  step(a);  // nobody took it meanwhile
+  step(a);  // it is still free
   EXPECT_EQ(a.term(), 1U);
 }
 
