@@ -153,7 +153,7 @@ Sequence EngineAppender::take_shard(Head& head, std::uint32_t shard_index, Shard
                                     Log::Admission admission, SortedBatch& sorted) {
   const std::size_t begin = part.begin;
   std::size_t count = part.count;
-  auto series = std::span<const SeriesId>(sorted.series).subspan(begin, count);
+  const auto series = std::span<const SeriesId>(sorted.series).subspan(begin, count);
   sorted.record.clear();
   sorted.defined.clear();
   sorted.positions.resize(count);
@@ -169,10 +169,12 @@ Sequence EngineAppender::take_shard(Head& head, std::uint32_t shard_index, Shard
     if (!position) {
       // Each head's part of the log must be readable alone. So the log defines an id before the
       // id's first point in each head.
-      const Series& known = context_->registry.table().at(series[i]);
-      const Bytes tsuid = known.tsuid;
-      log_records::append_series(sorted.record,
-                                 {.id = known.id, .shard = shard_index, .tsuid = tsuid});
+      if (context_->options.log_points) {
+        const Series& known = context_->registry.table().at(series[i]);
+        const Bytes tsuid = known.tsuid;
+        log_records::append_series(sorted.record,
+                                   {.id = known.id, .shard = shard_index, .tsuid = tsuid});
+      }
       position = shard.add_series(series[i]);
       head.set_position(series[i], *position);
       context_->registry.unmark_candidate(
@@ -183,14 +185,8 @@ Sequence EngineAppender::take_shard(Head& head, std::uint32_t shard_index, Shard
     shard.prefetch(*position);
     if (sorted.record.size() >= defined_bytes_max_) part.count = count = i + 1;
   }
-  series = series.first(count);
-  log_records::append_points(
-      sorted.record, {.shard = shard_index,
-                      .series = series,
-                      .times = std::span<const TimestampMs>(sorted.times).subspan(begin, count),
-                      .values = std::span<const ValueBits>(sorted.values).subspan(begin, count),
-                      .flags = std::span<const std::uint8_t>(sorted.flags).subspan(begin, count)});
-  const Sequence sequence = context_->log->append(admission, sorted.record);
+  const Sequence sequence =
+      context_->options.log_points ? log_points(shard_index, part, admission, sorted) : 0;
   for (std::size_t i = 0; i < std::min(kAhead, count); ++i) shard.prefetch_end(sorted.positions[i]);
   for (std::size_t i = 0; i < count; ++i) {
     if (i + kAhead < count) shard.prefetch_end(sorted.positions[i + kAhead]);
@@ -202,6 +198,19 @@ Sequence EngineAppender::take_shard(Head& head, std::uint32_t shard_index, Shard
   sorted.points += count;
   sorted.new_series += sorted.defined.size();
   return sequence;
+}
+
+Sequence EngineAppender::log_points(std::uint32_t shard, const ShardPart& part,
+                                    Log::Admission admission, SortedBatch& sorted) {
+  const auto part_of = [&part]<class T>(const std::vector<T>& column) {
+    return std::span<const T>(column).subspan(part.begin, part.count);
+  };
+  log_records::append_points(sorted.record, {.shard = shard,
+                                             .series = part_of(sorted.series),
+                                             .times = part_of(sorted.times),
+                                             .values = part_of(sorted.values),
+                                             .flags = part_of(sorted.flags)});
+  return context_->log->append(admission, sorted.record);
 }
 
 }  // namespace halite::storage::engine

@@ -32,6 +32,9 @@ class EngineAppender {
   // Appends the first points of the part, as many as fit in a record, and sets the part to them.
   [[nodiscard]] Sequence take_shard(Head& head, std::uint32_t shard, ShardPart& part,
                                     Log::Admission admission, SortedBatch& sorted);
+  // The records of the part, of which `sorted.record` has the beginning.
+  [[nodiscard]] Sequence log_points(std::uint32_t shard, const ShardPart& part,
+                                    Log::Admission admission, SortedBatch& sorted);
 
   const std::shared_ptr<EngineContext> context_;
   const std::size_t defined_bytes_max_;  // maximum bytes of names and series in a record

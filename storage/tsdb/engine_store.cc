@@ -154,7 +154,9 @@ Task<void> EngineStore::close() {
   // Leaves the next start nothing to replay. Points that fail to flush are in the log.
   Task<void> last_flush = flush();
   const Result<void> flushed = co_await std::move(last_flush);
-  if (!flushed) log::warn("the flush at shutdown failed: {}", flushed.error().message);
+  if (!flushed && context_->options.log_points) {
+    log::warn("the flush at shutdown failed: {}", flushed.error().message);
+  }
   const Result<void> given_back = co_await context_->registry.uids().give_back();
   if (!given_back) log::warn("ids will be skipped: {}", given_back.error().message);
   if (flushed) {
@@ -167,6 +169,7 @@ Task<void> EngineStore::close() {
   context_->pool.join();
   Result<void> log_closed = context_->log->close();
   Result<void> chunks_closed = context_->chunks->close();
+  if (!flushed && !context_->options.log_points) co_return flushed;
   co_return log_closed ? chunks_closed : log_closed;
 }
 

@@ -35,7 +35,10 @@ struct GcRules {
 struct EngineOptions {
   std::string dir;  // created if missing; one process at a time
 
-  LogOptions log;                 // its dir is derived from `dir`
+  LogOptions log;  // its dir is derived from `dir`
+  // False for bulk loads: points bypass the log. Those that an append() accepted are durable only
+  // after the next flush(); `Accepted::durable` says nothing about them.
+  bool log_points = true;
   engine::ChunkDbOptions chunks;  // its dir is derived from `dir`, its files are the engine's
 
   // Approximate memory for recent points: of the active head, which is frozen above the first
