@@ -62,10 +62,8 @@ std::size_t FastLineParser::take(std::string_view text, std::size_t line_bytes_m
   if (expected == nullptr || expected->grammar != KeyGrammar::kPutLine) return 0;
   const char* at = text.data();
   const char* const end = at + text.size();
-  if (!begins_with(at, end, command_)) return 0;
-  at += command_.size();
-  if (at == end || *at != ' ') return 0;
-  ++at;
+  if (!begins_with(at, end, before_metric_)) return 0;
+  at += before_metric_.size();
   const std::string_view metric = expected->metric();
   if (!begins_with(at, end, metric)) return 0;
   at += metric.size();

@@ -17,8 +17,10 @@ namespace halite::ingest {
 
 class FastLineParser {
  public:
-  // The command lives as long as the parser.
-  explicit FastLineParser(std::string_view command) : command_(command) {}
+  // An empty command: lines begin with the metric.
+  explicit FastLineParser(std::string_view command) : before_metric_(command) {
+    if (!command.empty()) before_metric_ += ' ';
+  }
 
   // The length of the line at the front of `text`, including its end, if it is a point of the
   // expected series; else 0. A line has at most line_bytes_max bytes without its end.
@@ -33,7 +35,7 @@ class FastLineParser {
   [[nodiscard]] const char* take_time(const char* at, const char* end);
   [[nodiscard]] const char* take_value(const char* at, const char* end);
 
-  const std::string_view command_;
+  std::string before_metric_;
   // The previous timestamp, which often repeats, and the blank after it.
   std::string time_text_;
   std::int64_t timestamp_ = 0;

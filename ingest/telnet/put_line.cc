@@ -47,7 +47,8 @@ struct Words {
 };
 
 std::expected<Words, Refused> split_words(std::string_view line, std::string_view command) {
-  std::string_view rest = line.substr(std::min(command.size() + 1, line.size()));
+  const std::size_t before_metric = command.empty() ? 0 : command.size() + 1;
+  std::string_view rest = line.substr(std::min(before_metric, line.size()));
   const auto metric = take_word(rest);
   const auto timestamp = metric ? take_word(rest) : std::nullopt;
   const auto value = timestamp ? take_word(rest) : std::nullopt;
@@ -83,11 +84,13 @@ std::expected<SeriesName, Refused> parse_series(std::string_view metric, std::st
 }  // namespace
 
 bool split_put_line(std::string_view line, PutPieces& pieces, std::string_view command) {
-  line = without_return(line);
-  if (!line.starts_with(command) || line.size() == command.size()) return false;
-  std::string_view rest = line.substr(command.size());
-  if (rest.front() != ' ') return false;
-  rest.remove_prefix(1);
+  std::string_view rest = without_return(line);
+  if (!command.empty()) {
+    if (!rest.starts_with(command) || rest.size() == command.size()) return false;
+    rest.remove_prefix(command.size());
+    if (rest.front() != ' ') return false;
+    rest.remove_prefix(1);
+  }
   const auto metric = take_word(rest);
   if (!metric || metric->empty()) return false;
   const auto timestamp_word = take_word(rest);

@@ -1,5 +1,6 @@
 // One telnet line: put <metric> <timestamp> <value> <tagk=tagv> [<tagk=tagv> ...]
-// Increments of counters have the same form and begin with "incr".
+// Increments of counters have the same form and begin with "incr", lines of files with the metric:
+// their command is empty.
 //
 // A single blank separates words. Two blanks make an empty word, which only the tags may contain. A
 // line that is not UTF-8 is read as ISO-8859-1 (docs/differences.md). Messages are UTF-8.
