@@ -102,6 +102,7 @@ class Writer {
 
  private:
   friend class HistogramWriter;
+  friend class ImportBatch;
   friend class RollupWriter;
   friend class TelnetBatch;
   struct Impl;
