@@ -1,9 +1,9 @@
-// halite: one binary with a subcommand for each task. Over 400 lines because it declares the flags
-// of all subcommands.
+// halite: one binary with a subcommand for each task.
 #include <unistd.h>
 
 #include <cstdlib>
 #include <exception>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,10 +11,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "app/bulk_commands.h"
+#include "app/command_line.h"
 #include "app/compare/compare.h"
 #include "app/server/metrics_reference.h"
 #include "app/server/serve.h"
-#include "app/settings/memory_settings.h"
 #include "app/settings/options.h"
 #include "app/settings/settings_reference.h"
 #include "app/tools/auth_tool.h"
@@ -29,97 +30,18 @@ namespace {
 
 using halite::Config;
 using halite::Errc;
-using halite::fail;
 using halite::Result;
+using halite::app::declare_offline;
+using halite::app::declare_serve;
+using halite::app::declare_settings_flags;
+using halite::app::kUsage;
 using halite::app::Options;
-
-constexpr int kUsage = 2;  // invalid flags or settings
-
-struct ServeFlags {
-  std::string config_file;
-  std::string opentsdb_conf;
-  std::string data_dir;
-  std::string listen;
-  std::string store;
-  std::string hbase_quorum;
-  std::string hbase_root;
-  std::vector<std::string> set;  // NAME=VALUE
-  bool read_only = false;
-  std::string print_config;  // "text" or "markdown"; empty = not requested
-  bool lower_ttl = false;
-};
-
-// The flags that name sources of settings.
-void declare_settings_flags(CLI::App& app, ServeFlags& flags) {
-  app.add_option("--config", flags.config_file, "Read settings from this TOML file");
-  app.add_option("--opentsdb-conf", flags.opentsdb_conf,
-                 "Read an opentsdb.conf, and answer as OpenTSDB does with its properties");
-  app.add_option("--hbase-quorum", flags.hbase_quorum,
-                 "ZooKeeper hosts of HBase, HOST:PORT[,...] (default: localhost:2181)");
-  app.add_option("--hbase-root", flags.hbase_root,
-                 "ZooKeeper node of the HBase cluster (default: /hbase)");
-  app.add_option("--set", flags.set, "Set any setting: NAME=VALUE; can be repeated");
-}
-
-void declare_data_dir(CLI::App& app, ServeFlags& flags) {
-  app.add_option("--data-dir", flags.data_dir, "Data directory (default: ./halite-data)");
-}
-
-void declare_serve(CLI::App& serve, ServeFlags& flags) {
-  declare_settings_flags(serve, flags);
-  declare_data_dir(serve, flags);
-  serve.add_option("--listen", flags.listen,
-                   "Address and port for HTTP and telnet (default: 127.0.0.1:4242)");
-  serve.add_option("--store", flags.store,
-                   "Storage backend: engine, rocksdb, memory or hbase (default: engine)");
-  serve.add_flag("--read-only", flags.read_only,
-                 "Answer queries and write nothing to the data directory");
-  serve
-      .add_flag("--print-config{text}", flags.print_config,
-                "Print every setting with its unit, default and source, and exit; "
-                "--print-config=markdown prints the settings reference")
-      ->check(CLI::IsMember({"text", "markdown"}));
-}
-
-std::string settings_file(const ServeFlags& flags) {
-  const char* const named = std::getenv("HALITE_CONFIG");  // NOLINT(concurrency-mt-unsafe)
-  return flags.config_file.empty() && named != nullptr ? named : flags.config_file;
-}
-
-// Reads the files, the environment and the flags, in ascending precedence.
-Result<void> read_settings(const CLI::App& serve, const ServeFlags& flags, Config& config,
-                           Options& options) {
-  if (!flags.opentsdb_conf.empty()) {
-    TRY(options.opentsdb, halite::app::apply_opentsdb_conf(flags.opentsdb_conf, config));
-  }
-  const std::string file = settings_file(flags);
-  if (!file.empty()) TRY_VOID(config.apply_file(file));
-  TRY_VOID(config.apply_environment(environ));
-  for (const std::string& assignment : flags.set) {
-    const std::size_t equals = assignment.find('=');
-    if (equals == std::string::npos) {
-      return fail(Errc::kInvalidArgument,
-                  fmt::format("--set: \"{}\" is not of the form NAME=VALUE", assignment));
-    }
-    TRY_VOID(
-        config.apply_flag("--set", assignment.substr(0, equals), assignment.substr(equals + 1)));
-  }
-  struct Flag {
-    const char* name;
-    const char* setting;
-    const std::string& value;
-  };
-  for (const Flag& flag :
-       {Flag{"--data-dir", "data_dir", flags.data_dir}, Flag{"--listen", "listen", flags.listen},
-        Flag{"--store", "store", flags.store},
-        Flag{"--hbase-quorum", "hbase.quorum", flags.hbase_quorum},
-        Flag{"--hbase-root", "hbase.root", flags.hbase_root}}) {
-    if (serve.get_option_no_throw(flag.name) == nullptr || serve.count(flag.name) == 0) continue;
-    TRY_VOID(config.apply_flag(flag.name, flag.setting, flag.value));
-  }
-  if (flags.read_only) TRY_VOID(config.apply_flag("--read-only", "read_only", "true"));
-  return halite::app::resolve_memory(config, options);
-}
+using halite::app::print_err;
+using halite::app::print_out;
+using halite::app::read_offline;
+using halite::app::read_settings;
+using halite::app::ServeFlags;
+using halite::app::settings_file;
 
 // A tool that returns a text.
 using Tool = Result<std::string> (*)(const Options&);
@@ -145,30 +67,10 @@ int run_hbase_tool(const CLI::App& app, const ServeFlags& flags, Tool tool) {
   return EXIT_SUCCESS;
 }
 
-// Declares a tool that works on a data directory without a running server.
-void declare_offline(CLI::App& tool, ServeFlags& flags) {
-  declare_data_dir(tool, flags);
-  tool.add_option("--config", flags.config_file, "Read the server's settings from this TOML file");
-  tool.add_option("--set", flags.set, "Set any setting: NAME=VALUE; can be repeated");
-}
-
 void declare_check(CLI::App& check, ServeFlags& flags, halite::app::CheckFlags& checking) {
   declare_offline(check, flags);
   check.add_flag("--json", checking.json, "Print one JSON object instead of lines");
   check.footer("Exit status: 0 no damage, 1 damage found, 2 the check failed.");
-}
-
-void print_out(std::string_view line) { fmt::print("{}\n", line); }
-void print_err(std::string_view line) { fmt::print(stderr, "halite: {}\n", line); }
-
-// Reads the settings of such a tool; reports errors and returns false.
-bool read_offline(const CLI::App& tool, const ServeFlags& flags, Options& options) {
-  Config config;
-  declare_settings(config, options);
-  Result<void> known = read_settings(tool, flags, config, options);
-  if (known) known = halite::app::resolve_options(options);
-  if (!known) print_err(known.error().message);
-  return known.has_value();
 }
 
 int run_check(const CLI::App& check, const ServeFlags& flags, halite::app::CheckFlags checking) {
@@ -378,6 +280,7 @@ int run(int argc, char** argv) {
   CLI::App* const restore = app.add_subcommand("restore", "Create a data directory from a backup");
   declare_restore(*restore, restoring);
   halite::app::CompareOptions comparing;
+  halite::app::BulkCommands bulk(app, flags);
   CLI::App* const compare = app.add_subcommand(
       "compare", "Send the same queries to OpenTSDB and Halite and report differences");
   declare_compare(*compare, comparing);
@@ -422,6 +325,7 @@ int run(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? EXIT_SUCCESS : kUsage;
   }
+  if (const std::optional<int> status = bulk.run()) return *status;
   const auto run_tool = [&]() -> int {
     if (check->parsed()) return run_check(*check, flags, checking);
     if (repair->parsed()) return run_repair(*repair, flags);

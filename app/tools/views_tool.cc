@@ -33,7 +33,7 @@ Result<HttpReply> ask(const ViewsFlags& flags, HttpRequest request) {
 }
 
 // 0 if it is absent or null.
-std::int64_t number(const boost::json::object& view, std::string_view name) {
+std::int64_t int_member(const boost::json::object& view, std::string_view name) {
   const boost::json::value* const value = view.if_contains(name);
   return value != nullptr && value->is_int64() ? value->get_int64() : 0;
 }
@@ -52,16 +52,16 @@ std::string duration(std::int64_t ms) {
 
 std::string lag_of(const boost::json::object& view) {
   const boost::json::value* const lag = view.if_contains("lagMs");
-  return lag == nullptr || lag->is_null() ? "-" : duration(number(view, "lagMs"));
+  return lag == nullptr || lag->is_null() ? "-" : duration(int_member(view, "lagMs"));
 }
 
 std::string state_of(const boost::json::object& view) {
   if (const std::string error = text(view, "error"); !error.empty()) return "failed: " + error;
   const boost::json::value* const waiting = view.if_contains("unitsWaiting");
   if (waiting != nullptr && waiting->is_null()) return "computed by " + text(view, "computedBy");
-  if (number(view, "existing") == 0) return "no metric yet";
-  if (number(view, "unitsWaiting") == 0) return "complete";
-  const std::int64_t left = number(view, "timeLeftMs");
+  if (int_member(view, "existing") == 0) return "no metric yet";
+  if (int_member(view, "unitsWaiting") == 0) return "complete";
+  const std::int64_t left = int_member(view, "timeLeftMs");
   return left > 0 ? fmt::format("{} left", duration(left)) : "waiting";
 }
 
@@ -83,9 +83,9 @@ Result<std::string> list_views(const ViewsFlags& flags) {
     const boost::json::object& view = value.get_object();
     fmt::format_to(std::back_inserter(table),
                    "{:<24} {:<24} {:>8} {:>8} {:>8} {:>8} {:>10.1f}  {}\n", text(view, "name"),
-                   text(view, "metrics"), duration(number(view, "intervalMs")),
-                   number(view, "unitsBuilt"), number(view, "unitsWaiting"), lag_of(view),
-                   static_cast<double>(number(view, "bytes")) / kMiB, state_of(view));
+                   text(view, "metrics"), duration(int_member(view, "intervalMs")),
+                   int_member(view, "unitsBuilt"), int_member(view, "unitsWaiting"), lag_of(view),
+                   static_cast<double>(int_member(view, "bytes")) / kMiB, state_of(view));
   }
   return table;
 }

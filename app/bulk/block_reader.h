@@ -1,0 +1,74 @@
+// Cuts a list of inputs into blocks of whole lines, in order.
+//
+//   Threads  next() from any thread, also several; the rest from any.
+//   Memory   a block has about kBlockBytes, or one line of up to kLineBytesMax.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/bulk/text_input.h"
+#include "common/result.h"
+
+namespace halite::app {
+
+inline constexpr std::size_t kBlockBytes = 1 << 20;
+// A longer line is refused.
+inline constexpr std::size_t kLineBytesMax = 64 << 20;
+
+// A place between two lines.
+struct InputPosition {
+  std::size_t file = 0;      // index in the list
+  std::uint64_t offset = 0;  // bytes of unpacked text before it in the file
+};
+
+struct TextBlock {
+  std::uint64_t number = 0;  // counts from 0
+  InputPosition begin;
+  InputPosition end;
+  std::string first_line;  // of the file, for formats with a header
+  std::string text;        // whole lines; the last one of a file may lack its line feed
+  bool too_long = false;   // `text` is the beginning of one line that is too long
+};
+
+class BlockReader {
+ public:
+  // kNotFound, kUnavailable: an input does not exist or cannot be opened.
+  static Result<std::unique_ptr<BlockReader>> open(std::vector<std::string> files,
+                                                   InputPosition from = {});
+
+  // The next block; nothing at the end. An error ends the reading.
+  Result<std::optional<TextBlock>> next();
+
+  [[nodiscard]] const std::vector<std::string>& files() const { return files_; }
+  // As stored; 0: unknown, an input is no regular file.
+  [[nodiscard]] std::uint64_t bytes_total() const { return bytes_total_; }
+  [[nodiscard]] std::uint64_t bytes_read() const;
+
+ private:
+  explicit BlockReader(std::vector<std::string> files) : files_(std::move(files)) {}
+  Result<void> open_file();
+  Result<void> skip_to(const InputPosition& from);
+  Result<void> skip_rest_of_line();
+  Result<bool> fill();
+  void end_file();
+
+  const std::vector<std::string> files_;
+  std::uint64_t bytes_total_ = 0;
+  mutable std::mutex mutex_;
+  // Guarded by mutex_.
+  std::unique_ptr<TextInput> input_;
+  InputPosition at_;
+  std::string first_line_;
+  bool has_first_line_ = false;
+  std::string rest_;  // text that was read and not returned
+  std::uint64_t blocks_ = 0;
+  std::uint64_t bytes_before_ = 0;  // of finished files
+};
+
+}  // namespace halite::app

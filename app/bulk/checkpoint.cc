@@ -1,0 +1,109 @@
+#include "app/bulk/checkpoint.h"
+
+#include <utility>
+
+#include <boost/json.hpp>
+#include <fmt/format.h>
+
+#include "common/json/json_value.h"
+#include "storage/files/posix_files.h"
+
+namespace halite::app {
+namespace {
+
+constexpr std::uint64_t kCheckpointBytesMax = 16 << 20;  // it lists all inputs
+constexpr std::int64_t kFormat = 1;
+
+// Reads members that must be numbers.
+class Numbers {
+ public:
+  explicit Numbers(const boost::json::object& from) : from_(from) {}
+  std::uint64_t take(std::string_view name) {
+    const boost::json::value* const value = from_.if_contains(name);
+    if (value == nullptr || !value->is_int64() || value->get_int64() < 0) {
+      complete_ = false;
+      return 0;
+    }
+    return static_cast<std::uint64_t>(value->get_int64());
+  }
+  [[nodiscard]] bool complete() const { return complete_; }
+
+ private:
+  const boost::json::object& from_;
+  bool complete_ = true;
+};
+
+}  // namespace
+
+CheckpointFile::CheckpointFile(std::string path, const std::vector<std::string>& inputs)
+    : path_(std::move(path)) {
+  for (const std::string& input : inputs) {
+    inputs_.push_back({.path = input, .bytes = file_bytes(input)});
+  }
+}
+
+Result<std::optional<Checkpoint>> CheckpointFile::read() const {
+  const auto damaged = [this](std::string_view what) {
+    return fail(Errc::kCorruption, fmt::format("{} is no checkpoint of an import: {}; remove it to "
+                                               "begin again",
+                                               path_, what));
+  };
+  const auto files = storage::posix_files();
+  TRY(const storage::FileKind kind, files->kind(path_));
+  if (kind == storage::FileKind::kNone) return std::nullopt;
+  TRY(const Bytes text, storage::read_whole(*files, path_, kCheckpointBytesMax));
+  boost::system::error_code error;
+  const boost::json::value value = parse_json_value(text, error);
+  if (error || !value.is_object()) return damaged("not a JSON object");
+  const boost::json::object& object = value.get_object();
+  Numbers numbers(object);
+  if (numbers.take("format") != kFormat) return damaged("another format");
+  Checkpoint checkpoint{
+      .position = {.file = numbers.take("file"), .offset = numbers.take("offset")},
+      .lines = numbers.take("lines"),
+      .totals = {.points = numbers.take("points"), .refused = numbers.take("refused")},
+      .errors_bytes = numbers.take("errors_bytes")};
+  const boost::json::value* const listed = object.if_contains("inputs");
+  if (!numbers.complete() || listed == nullptr || !listed->is_array()) {
+    return damaged("a member is missing");
+  }
+  std::vector<Input> inputs;
+  for (const boost::json::value& item : listed->get_array()) {
+    const boost::json::value* const input_path =
+        item.is_object() ? item.get_object().if_contains("path") : nullptr;
+    if (input_path == nullptr || !input_path->is_string()) return damaged("an input has no path");
+    Numbers sizes(item.get_object());
+    inputs.push_back({.path = std::string(input_path->get_string()), .bytes = sizes.take("bytes")});
+  }
+  if (inputs != inputs_ || checkpoint.position.file > inputs_.size()) {
+    return fail(Errc::kConflict,
+                fmt::format("{} is of an import of other files, or the files have changed; give "
+                            "the same files in the same order, or remove it to begin again",
+                            path_));
+  }
+  return checkpoint;
+}
+
+Result<void> CheckpointFile::write(const Checkpoint& checkpoint) const {
+  boost::json::array inputs;
+  for (const Input& input : inputs_) {
+    inputs.push_back({{"path", input.path}, {"bytes", input.bytes}});
+  }
+  const boost::json::value value = {{"format", kFormat},
+                                    {"inputs", std::move(inputs)},
+                                    {"file", checkpoint.position.file},
+                                    {"offset", checkpoint.position.offset},
+                                    {"lines", checkpoint.lines},
+                                    {"points", checkpoint.totals.points},
+                                    {"refused", checkpoint.totals.refused},
+                                    {"errors_bytes", checkpoint.errors_bytes}};
+  return storage::write_whole(*storage::posix_files(), path_, boost::json::serialize(value) + "\n");
+}
+
+Result<void> CheckpointFile::remove() const {
+  const Result<void> removed = storage::posix_files()->remove(path_);
+  if (!removed && removed.error().code != Errc::kNotFound) return removed;
+  return {};
+}
+
+}  // namespace halite::app

@@ -1,0 +1,52 @@
+// How far an import has come: a small JSON file, replaced atomically. `--resume` continues from it.
+//
+//   {"format":1,"inputs":[{"path":"a.gz","bytes":123}],"file":0,"offset":4096,"lines":70,
+//    "points":60,"refused":10,"errors_bytes":512}
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/bulk/block_reader.h"
+#include "common/result.h"
+
+namespace halite::app {
+
+struct ImportTotals {
+  std::uint64_t points = 0;   // stored
+  std::uint64_t refused = 0;  // lines
+};
+
+// Everything before `position` is stored durably.
+struct Checkpoint {
+  InputPosition position;
+  std::uint64_t lines = 0;  // before it in the file
+  ImportTotals totals;
+  std::uint64_t errors_bytes = 0;  // of the file of refused lines
+};
+
+class CheckpointFile {
+ public:
+  // The inputs identify the import.
+  CheckpointFile(std::string path, const std::vector<std::string>& inputs);
+
+  // Nothing if the file does not exist. kConflict: it is of other inputs, or an input has changed;
+  // kCorruption: it cannot be read as a checkpoint.
+  [[nodiscard]] Result<std::optional<Checkpoint>> read() const;
+  [[nodiscard]] Result<void> write(const Checkpoint& checkpoint) const;
+  [[nodiscard]] Result<void> remove() const;
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  struct Input {
+    std::string path;
+    std::uint64_t bytes = 0;  // 0: not a regular file
+    bool operator==(const Input&) const = default;
+  };
+  const std::string path_;
+  std::vector<Input> inputs_;
+};
+
+}  // namespace halite::app

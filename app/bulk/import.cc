@@ -1,0 +1,246 @@
+#include "app/bulk/import.h"
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <future>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/use_future.hpp>
+#include <fmt/format.h>
+
+#include "common/log.h"
+#include "common/threads/thread_name.h"
+
+namespace halite::app {
+namespace {
+
+using std::chrono::steady_clock;
+
+constexpr std::chrono::seconds kCheckpointInterval{20};
+// A target that cannot store now is asked again, with growing pauses, for so long.
+constexpr std::chrono::minutes kRetryMax{10};
+constexpr std::chrono::milliseconds kPauseMin{500};
+constexpr std::chrono::milliseconds kPauseMax{15'000};
+
+bool may_pass(const Error& error) {
+  return error.code == Errc::kUnavailable || error.code == Errc::kOverloaded ||
+         error.code == Errc::kTimeout;
+}
+
+// The lines of a text with these numbers, which count from 1.
+std::vector<std::string_view> lines_of(std::string_view text,
+                                       const std::vector<ingest::RefusedLine>& wanted) {
+  std::vector<std::string_view> lines;
+  std::uint32_t line = 1;
+  for (const ingest::RefusedLine& refused : wanted) {
+    for (; line < refused.line; ++line) {
+      text.remove_prefix(std::min(text.find('\n'), text.size() - 1) + 1);
+    }
+    lines.push_back(text.substr(0, text.find('\n')));
+  }
+  return lines;
+}
+
+class Import {
+ public:
+  explicit Import(const ImportJob& job) : job_(job), done_(job.before) {}
+
+  Result<ImportTotals> run();
+
+ private:
+  void work();
+  // Blocks follow each other: only one thread at a time is between these two.
+  [[nodiscard]] bool wait_for_turn(std::uint64_t block);
+  void end_turn();
+  void stop(Error why);
+
+  // All of these are called in turn.
+  Result<void> store(const TextBlock& block, std::uint64_t lines, std::unique_ptr<ImportPart> part);
+  Result<ingest::Imported> store_patiently(std::string_view text, std::unique_ptr<ImportPart> part);
+  Result<void> report(const TextBlock& block, const std::vector<ingest::RefusedLine>& refused);
+  Result<void> checkpoint_if_due();
+  Result<void> begin_checkpoint();
+  Result<void> end_checkpoint();
+
+  struct Pending {
+    Checkpoint checkpoint;
+    std::future<Result<void>> durable;
+  };
+
+  const ImportJob& job_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::uint64_t turn_ = 0;          // the block that may be stored; guarded by mutex_
+  std::optional<Error> error_;      // guarded by mutex_
+  Checkpoint done_;                 // what is stored; by the thread whose turn it is
+  std::optional<Pending> pending_;  // likewise
+  steady_clock::time_point last_ = steady_clock::now();  // of the last checkpoint; likewise
+};
+
+Result<ImportTotals> Import::run() {
+  std::vector<std::thread> threads;
+  for (unsigned i = 0; i < std::max(1U, job_.threads); ++i) {
+    threads.emplace_back([this] {
+      name_this_thread("import");
+      work();
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  if (pending_) {
+    const Result<void> ended = end_checkpoint();
+    if (!error_ && !ended) error_ = ended.error();
+  }
+  if (error_) return std::unexpected(*error_);
+  TRY_VOID(begin_checkpoint());
+  TRY_VOID(end_checkpoint());
+  return done_.totals;
+}
+
+void Import::work() {
+  while (true) {
+    Result<std::optional<TextBlock>> block = job_.reader.next();
+    if (!block) return stop(std::move(block).error());
+    if (!*block) return;
+    auto part = job_.target.new_part();
+    const std::uint64_t lines = (*block)->too_long ? 1 : part->parse((*block)->text);
+    if (!wait_for_turn((*block)->number)) return;
+    const Result<void> stored = store(**block, lines, std::move(part));
+    if (!stored) return stop(stored.error());
+    end_turn();
+  }
+}
+
+bool Import::wait_for_turn(std::uint64_t block) {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this, block] { return error_ || turn_ == block; });
+  return !error_;
+}
+
+void Import::end_turn() {
+  {
+    const std::lock_guard lock(mutex_);
+    ++turn_;
+  }
+  changed_.notify_all();
+}
+
+void Import::stop(Error why) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!error_) error_ = std::move(why);
+  }
+  changed_.notify_all();
+}
+
+Result<void> Import::store(const TextBlock& block, std::uint64_t lines,
+                           std::unique_ptr<ImportPart> part) {
+  if (block.begin.offset == 0) done_.lines = 0;
+  if (block.too_long) {
+    ++done_.totals.refused;
+    TRY_VOID(job_.refused.add(job_.reader.files()[block.begin.file], done_.lines + 1,
+                              fmt::format("the line has more than {} bytes", kLineBytesMax),
+                              block.text));
+  } else {
+    TRY(const ingest::Imported imported, store_patiently(block.text, std::move(part)));
+    done_.totals.points += imported.points;
+    TRY_VOID(report(block, imported.refused));
+  }
+  done_.lines += lines;
+  done_.position = block.end;
+  job_.progress.set(job_.reader.bytes_read(), done_.totals);
+  return checkpoint_if_due();
+}
+
+// Lines that the target refuses for now are sent again, before any later line.
+Result<ingest::Imported> Import::store_patiently(std::string_view text,
+                                                 std::unique_ptr<ImportPart> part) {
+  const steady_clock::time_point began = steady_clock::now();
+  std::chrono::milliseconds pause = kPauseMin;
+  ingest::Imported all;
+  std::string again;                    // the text of this attempt, if not all of it
+  std::vector<std::uint32_t> original;  // the numbers of its lines
+  while (true) {
+    Result<ingest::Imported> imported = part->store();
+    if (!imported && !may_pass(imported.error())) return imported;
+    const bool patient = steady_clock::now() - began < kRetryMax;
+    if (!imported && !patient) return imported;
+    const std::string_view sent = original.empty() ? text : std::string_view(again);
+    std::string waiting;
+    std::vector<std::uint32_t> numbers;
+    if (imported) {
+      all.points += imported->points;
+      const std::vector<std::string_view> lines = lines_of(sent, imported->refused);
+      for (std::size_t i = 0; i < lines.size(); ++i) {
+        ingest::RefusedLine& refused = imported->refused[i];
+        if (!original.empty()) refused.line = original[refused.line - 1];
+        if (refused.passes && patient) {
+          waiting.append(lines[i]).append("\n");
+          numbers.push_back(refused.line);
+        } else {
+          all.refused.push_back(std::move(refused));
+        }
+      }
+      if (numbers.empty()) break;
+      again = std::move(waiting);
+      original = std::move(numbers);
+    }
+    log::warn("the target is busy, trying again in {} ms{}", pause.count(),
+              imported ? "" : ": " + imported.error().message);
+    std::this_thread::sleep_for(pause);
+    pause = std::min(2 * pause, kPauseMax);
+    part = job_.target.new_part();
+    part->parse(original.empty() ? text : std::string_view(again));
+  }
+  std::ranges::sort(all.refused, {}, &ingest::RefusedLine::line);
+  return all;
+}
+
+Result<void> Import::report(const TextBlock& block,
+                            const std::vector<ingest::RefusedLine>& refused) {
+  const std::vector<std::string_view> lines = lines_of(block.text, refused);
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    TRY_VOID(job_.refused.add(job_.reader.files()[block.begin.file], done_.lines + refused[i].line,
+                              refused[i].reason, lines[i]));
+  }
+  done_.totals.refused += refused.size();
+  return {};
+}
+
+// The target works on a checkpoint while the import goes on.
+Result<void> Import::checkpoint_if_due() {
+  if (pending_) {
+    if (pending_->durable.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return {};
+    TRY_VOID(end_checkpoint());
+  }
+  if (steady_clock::now() - last_ < kCheckpointInterval) return {};
+  return begin_checkpoint();
+}
+
+Result<void> Import::begin_checkpoint() {
+  TRY(done_.errors_bytes, job_.refused.sync());
+  pending_.emplace(
+      Pending{.checkpoint = done_,
+              .durable = boost::asio::co_spawn(job_.executor, job_.target.make_durable(),
+                                               boost::asio::use_future)});
+  return {};
+}
+
+Result<void> Import::end_checkpoint() {
+  Pending pending = std::move(*pending_);
+  pending_.reset();
+  last_ = steady_clock::now();
+  TRY_VOID(pending.durable.get());
+  return job_.checkpoints.write(pending.checkpoint);
+}
+
+}  // namespace
+
+Result<ImportTotals> import_points(const ImportJob& job) { return Import(job).run(); }
+
+}  // namespace halite::app

@@ -1,0 +1,32 @@
+// Where an import stores its points.
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include "common/result.h"
+#include "common/threads/task.h"
+#include "ingest/import/import_batch.h"
+
+namespace halite::app {
+
+// The points of one block of text. For one thread at a time.
+class ImportPart {
+ public:
+  virtual ~ImportPart() = default;
+  // Parses whole lines and returns their number. Call it once; several parts at the same time.
+  virtual std::uint64_t parse(std::string_view text) = 0;
+  // Stores what was parsed. Call it once, one part after the other in the order of the text.
+  // Blocks. After an error points may be missing: parse and store the text again.
+  virtual Result<ingest::Imported> store() = 0;
+};
+
+class ImportTarget {
+ public:
+  virtual ~ImportTarget() = default;
+  [[nodiscard]] virtual std::unique_ptr<ImportPart> new_part() = 0;
+  // Finishes once everything that was stored before the call is durable.
+  virtual Task<void> make_durable() = 0;
+};
+
+}  // namespace halite::app

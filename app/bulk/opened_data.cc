@@ -1,0 +1,62 @@
+#include "app/bulk/opened_data.h"
+
+#include <utility>
+
+namespace halite::app {
+namespace {
+
+constexpr std::size_t kThreads = 2;
+
+// A bulk load needs memory for heads, not for queries, and does nothing else beside it.
+void prepare_to_fill(Options& options) {
+  constexpr std::size_t kHeadBytes = 512 << 20;
+  options.engine.log_points = false;
+  options.engine.head_bytes_max = kHeadBytes;
+  options.engine.head_freeze_bytes = kHeadBytes / 2;
+  options.engine.head_freeze_points = UINT64_MAX;  // no start replays them
+  options.views_cpu_percent = 0;
+  options.care.scrub.interval_ms = 0;
+}
+
+}  // namespace
+
+OpenedData::OpenedData(Options options)
+    : options_(std::move(options)), threads_(kThreads, "tool") {}
+
+OpenedData::~OpenedData() {
+  static_cast<void>(close());
+  threads_.join();
+}
+
+Result<std::unique_ptr<OpenedData>> OpenedData::open(Options options, DataUse use) {
+  if (use == DataUse::kFill) {
+    prepare_to_fill(options);
+  } else {
+    options.read_only.wanted = true;
+  }
+  std::unique_ptr<OpenedData> data(new OpenedData(std::move(options)));
+  TRY_VOID(data->open_stores(use));
+  return data;
+}
+
+Result<void> OpenedData::open_stores(DataUse use) {
+  if (has_data_dir(options_.store)) {
+    TRY(data_dir_, use == DataUse::kRead ? DataDir::open_to_read(options_.data_dir)
+                                         : DataDir::open(options_.data_dir));
+  }
+  auto opened = app::open_stores(options_, clock_, executor(), registry_);
+  if (!opened && use == DataUse::kFill && data_dir_) {
+    return std::unexpected(explain_full_disk(opened.error(), options_.data_dir));
+  }
+  TRY(stores_, std::move(opened));
+  return {};
+}
+
+Result<void> OpenedData::close() {
+  if (!stores_) return {};
+  Result<void> closed = stores_->close();
+  stores_.reset();
+  return closed;
+}
+
+}  // namespace halite::app

@@ -1,0 +1,71 @@
+#include "app/bulk/refused_lines.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "storage/files/posix_files.h"
+
+namespace halite::app {
+namespace {
+
+constexpr std::uint64_t kShownMax = 10;
+constexpr std::size_t kTextBytesMax = 1024;  // of a refused line
+constexpr std::size_t kWriteBytes = 1 << 20;
+
+std::string one_line(std::string_view text) {
+  std::string line(text.substr(0, kTextBytesMax));
+  std::ranges::replace_if(line, [](unsigned char byte) { return byte < ' ' || byte == 0x7F; }, ' ');
+  return line;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<RefusedLines>> RefusedLines::open(const std::string& path,
+                                                         std::uint64_t keep_bytes, Print err) {
+  std::unique_ptr<storage::File> file;
+  if (!path.empty()) {
+    const auto files = storage::posix_files();
+    const storage::OpenFile how =
+        keep_bytes == 0 ? storage::OpenFile::kReplace : storage::OpenFile::kWrite;
+    TRY(file, files->open(path, how));
+    TRY(const std::uint64_t size, file->size());
+    if (size < keep_bytes) {
+      return fail(Errc::kConflict,
+                  fmt::format("{} is shorter than the interrupted import left it", path));
+    }
+    TRY_VOID(file->truncate(keep_bytes));
+  }
+  return std::unique_ptr<RefusedLines>(
+      new RefusedLines(std::move(file), keep_bytes, std::move(err)));
+}
+
+Result<void> RefusedLines::add(std::string_view input, std::uint64_t line, std::string_view reason,
+                               std::string_view text) {
+  if (shown_ < kShownMax) {
+    ++shown_;
+    err_(fmt::format("{}:{}: {}{}", input, line, one_line(reason),
+                     shown_ == kShownMax ? " (further refused lines are not shown)" : ""));
+  }
+  if (!file_) return {};
+  waiting_ +=
+      fmt::format("{}\t{}\t{}\t{}\n", one_line(input), line, one_line(reason), one_line(text));
+  return waiting_.size() < kWriteBytes ? Result<void>() : write();
+}
+
+Result<void> RefusedLines::write() {
+  TRY_VOID(file_->pwrite(bytes_, waiting_));
+  bytes_ += waiting_.size();
+  waiting_.clear();
+  return {};
+}
+
+Result<std::uint64_t> RefusedLines::sync() {
+  if (!file_) return 0;
+  TRY_VOID(write());
+  TRY_VOID(file_->datasync());
+  return bytes_;
+}
+
+}  // namespace halite::app

@@ -1,0 +1,44 @@
+// The file of lines that an import refused, and the first of them for the terminal.
+//
+// Each line of the file: input, line number, reason and the line itself, separated by tabs. Control
+// characters are replaced by blanks.
+//
+//   Threads  one at a time.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "app/tools/print.h"
+#include "common/result.h"
+#include "storage/files/files.h"
+
+namespace halite::app {
+
+class RefusedLines {
+ public:
+  // Without a path, only shows the first few lines. `keep_bytes`: what an interrupted import wrote
+  // before its checkpoint; the rest is dropped.
+  static Result<std::unique_ptr<RefusedLines>> open(const std::string& path,
+                                                    std::uint64_t keep_bytes, Print err);
+
+  Result<void> add(std::string_view input, std::uint64_t line, std::string_view reason,
+                   std::string_view text);
+  // Makes the file durable and returns its size.
+  Result<std::uint64_t> sync();
+
+ private:
+  RefusedLines(std::unique_ptr<storage::File> file, std::uint64_t bytes, Print err)
+      : file_(std::move(file)), bytes_(bytes), err_(std::move(err)) {}
+  Result<void> write();
+
+  const std::unique_ptr<storage::File> file_;  // null: no file
+  std::uint64_t bytes_ = 0;                    // written
+  std::string waiting_;                        // not yet written
+  std::uint64_t shown_ = 0;
+  const Print err_;
+};
+
+}  // namespace halite::app

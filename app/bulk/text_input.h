@@ -1,0 +1,34 @@
+// The bytes of one input: a file, a pipe or standard input ("-"), gzip and zstd unpacked by their
+// content.
+//
+//   Threads  not thread-safe.
+//   Errors   kNotFound, kUnavailable: it cannot be read; kCorruption: the compressed data is
+//   damaged
+//            or ends early. Messages name the input.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "common/result.h"
+
+namespace halite::app {
+
+class TextInput {
+ public:
+  virtual ~TextInput() = default;
+  // Reads at least one byte; 0 only at the end.
+  virtual Result<std::size_t> read(std::span<char> to) = 0;
+  // Bytes read from the file, before they were unpacked.
+  [[nodiscard]] virtual std::uint64_t bytes_read() const = 0;
+
+  static Result<std::unique_ptr<TextInput>> open(const std::string& path);
+};
+
+// The size of a regular file; 0 for anything else.
+[[nodiscard]] std::uint64_t file_bytes(const std::string& path);
+
+}  // namespace halite::app

@@ -1,0 +1,76 @@
+#include "app/bulk_commands.h"
+
+#include "app/tools/tool_exit.h"
+
+namespace halite::app {
+namespace {
+
+// The flags of a server that is reached by HTTP.
+void declare_peer(CLI::App& app, PeerFiles& files) {
+  app.add_option("--token-file", files.token, "File with a token; use with --url");
+  app.add_option("--ca-file", files.ca,
+                 "Trust the certificates in this file with https (default: those of this machine)");
+}
+
+// The flags of a store that this process opens.
+void declare_store(CLI::App& app, ServeFlags& flags) {
+  declare_settings_flags(app, flags);
+  declare_data_dir(app, flags);
+  app.add_option("--store", flags.store,
+                 "Storage backend: engine, rocksdb or hbase (default: engine)");
+}
+
+}  // namespace
+
+BulkCommands::BulkCommands(CLI::App& app, ServeFlags& flags) : flags_(flags) {
+  declare_import(app);
+}
+
+std::optional<int> BulkCommands::run() {
+  if (import_->parsed()) return exit_status([this] { return run_import(); }, print_err);
+  return std::nullopt;
+}
+
+void BulkCommands::declare_import(CLI::App& app) {
+  import_ = app.add_subcommand("import", "Read points from files and store them");
+  declare_store(*import_, flags_);
+  import_->add_option("--url", importing_.url,
+                      "Send the points to a running server, http[s]://HOST:PORT");
+  declare_peer(*import_, importing_.peer);
+  import_->add_option("--format", importing_.format,
+                      "Format of the files: auto or opentsdb (default: auto)");
+  import_->add_option("--errors", importing_.errors,
+                      "Write refused lines to this file: input, line number, reason and line, "
+                      "separated by tabs");
+  import_->add_flag("--resume", importing_.resume,
+                    "Continue the import that was interrupted; needs the same files");
+  import_->add_option(
+      "--checkpoint", importing_.checkpoint,
+      "File that says how far the import has come (default: ./halite-import.checkpoint)");
+  import_->add_option("--jobs", importing_.jobs,
+                      "Threads that parse (default: one for each processor)");
+  import_->add_flag("--quiet", importing_.quiet, "Show no progress");
+  import_
+      ->add_option("files", importing_.files,
+                   "Files, plain or packed by gzip or zstd; - reads "
+                   "standard input")
+      ->required();
+  import_->footer(
+      "Without --url, the points go into the store of the settings, which no server may use: by\n"
+      "default the data directory ./halite-data, which is created.\n"
+      "\n"
+      "  halite import --data-dir /var/lib/halite old.txt.gz\n"
+      "  tsdb scan --import 2012/01/01 sum sys.cpu.user | halite import -\n"
+      "  halite import --url http://127.0.0.1:4242 --errors refused.txt part-*.zst\n"
+      "\n"
+      "Exit status: 0 all lines stored, 1 some lines refused, 2 nothing done, or stopped early;\n"
+      "--resume then continues.");
+}
+
+int BulkCommands::run_import() {
+  Options options;
+  if (!read_offline(*import_, flags_, options)) return kUsage;
+  return static_cast<int>(import_files(options, importing_, print_out, print_err));
+}
+
+}  // namespace halite::app

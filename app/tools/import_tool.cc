@@ -1,0 +1,133 @@
+#include "app/tools/import_tool.h"
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "app/bulk/import.h"
+#include "app/bulk/opened_data.h"
+#include "app/bulk/store_target.h"
+#include "app/server/logging.h"
+#include "app/server/wait_for.h"
+#include "app/tools/keep_owner.h"
+#include "common/log.h"
+
+namespace halite::app {
+namespace {
+
+struct ImportResult {
+  ImportTotals totals;
+  double seconds = 0;
+};
+
+unsigned threads_of(const ImportFlags& flags) {
+  return flags.jobs > 0 ? flags.jobs : std::max(1U, std::thread::hardware_concurrency());
+}
+
+// What an interrupted import left.
+Result<Checkpoint> begin_from(const CheckpointFile& file, bool resume) {
+  if (resume) {
+    TRY(std::optional<Checkpoint> found, file.read());
+    return found.value_or(Checkpoint());
+  }
+  const Result<std::optional<Checkpoint>> found = file.read();
+  if (found && !found->has_value()) return Checkpoint();
+  return fail(
+      Errc::kConflict,
+      fmt::format("{} exists: an import was interrupted; continue it by --resume, or remove "
+                  "the file to begin again",
+                  file.path()));
+}
+
+class Run {
+ public:
+  Run(const Options& options, const ImportFlags& flags, const Print& err)
+      : options_(options),
+        flags_(flags),
+        err_(err),
+        checkpoints_(flags.checkpoint.empty() ? kCheckpointName : flags.checkpoint, flags.files) {}
+
+  Result<ImportTotals> run();
+
+ private:
+  Result<ImportTotals> into_store();
+  Result<ImportTotals> into(ImportTarget& target, const boost::asio::any_io_executor& executor);
+
+  const Options& options_;
+  const ImportFlags& flags_;
+  const Print& err_;
+  const CheckpointFile checkpoints_;
+  Checkpoint begin_;
+  std::unique_ptr<BlockReader> reader_;
+  std::unique_ptr<RefusedLines> refused_;
+};
+
+Result<ImportTotals> Run::run() {
+  TRY(begin_, begin_from(checkpoints_, flags_.resume));
+  TRY(reader_, BlockReader::open(flags_.files, begin_.position));
+  TRY(refused_, RefusedLines::open(flags_.errors, begin_.errors_bytes, err_));
+  TRY(const ImportTotals totals, into_store());
+  TRY_VOID(checkpoints_.remove());
+  return totals;
+}
+
+Result<ImportTotals> Run::into_store() {
+  TRY(const std::unique_ptr<OpenedData> data, OpenedData::open(options_, DataUse::kFill));
+  Result<ImportTotals> totals;
+  {
+    storage::PointStore& points = data->stores().points();
+    ingest::Writer writer(data->stores().counters().points(), data->clock(), options_.ingest,
+                          data->registry());
+    StoreTarget target(writer, points);
+    totals = into(target, data->executor());
+    if (totals) {
+      err_("writing the points into their final form");
+      TRY_VOID(wait_for(data->executor(), points.seal()));
+    }
+  }
+  const Result<void> closed = data->close();
+  if (totals && !closed) return std::unexpected(closed.error());
+  return totals;
+}
+
+Result<ImportTotals> Run::into(ImportTarget& target, const boost::asio::any_io_executor& executor) {
+  Progress progress(reader_->bytes_total(), flags_.quiet);
+  return import_points({.reader = *reader_,
+                        .target = target,
+                        .refused = *refused_,
+                        .checkpoints = checkpoints_,
+                        .progress = progress,
+                        .executor = executor,
+                        .threads = threads_of(flags_),
+                        .before = begin_});
+}
+
+}  // namespace
+
+ImportStatus import_files(const Options& options, const ImportFlags& flags, const Print& out,
+                          const Print& err) {
+  spdlog::set_level(spdlog::level::warn);
+  const auto began = std::chrono::steady_clock::now();
+  std::optional<KeepOwner> owner;
+  if (flags.url.empty() && has_data_dir(options.store)) owner.emplace(options.data_dir);
+  const Result<ImportTotals> totals = Run(options, flags, err).run();
+  const Result<void> given = owner ? owner->give() : Result<void>();
+  if (!given) err(given.error().message);
+  if (!totals) {
+    err(totals.error().message);
+    return ImportStatus::kFailed;
+  }
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  out(fmt::format("{} points stored, {} lines refused, {:.1f} s", totals->points, totals->refused,
+                  seconds));
+  if (!given) return ImportStatus::kFailed;
+  return totals->refused == 0 ? ImportStatus::kAll : ImportStatus::kRefused;
+}
+
+}  // namespace halite::app

@@ -1,0 +1,38 @@
+// `halite import`: reads points from files and stores them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "app/client/http_client.h"
+#include "app/settings/options.h"
+#include "app/tools/print.h"
+
+namespace halite::app {
+
+struct ImportFlags {
+  std::vector<std::string> files;  // "-" is standard input
+  std::string url;                 // of a running server; empty: the store of the settings
+  PeerFiles peer;
+  std::string format = "auto";
+  std::string errors;      // file of refused lines; empty: none
+  std::string checkpoint;  // file; empty: kCheckpointName in the current directory
+  bool resume = false;
+  bool quiet = false;  // shows no progress
+  unsigned jobs = 0;   // threads that parse; 0: one for each processor
+};
+
+inline constexpr const char* kCheckpointName = "halite-import.checkpoint";
+
+// The exit status.
+enum class ImportStatus : std::uint8_t {
+  kAll = 0,
+  kRefused = 1,  // all lines were read, some are not stored
+  kFailed = 2,   // nothing was done, or it stopped early: `--resume` continues
+};
+
+[[nodiscard]] ImportStatus import_files(const Options& options, const ImportFlags& flags,
+                                        const Print& out, const Print& err);
+
+}  // namespace halite::app
