@@ -64,6 +64,8 @@ class PointRules {
   [[nodiscard]] std::expected<SeriesName, Refused> validate_series(std::string_view metric,
                                                                    TagMap tags) const;
 
+  [[nodiscard]] const IngestLimits& limits() const { return limits_; }
+
   // Checks a name that is not part of a point. The error: "Invalid <what> ...".
   [[nodiscard]] Result<void> check_name(std::string_view what, std::string_view name) const;
 

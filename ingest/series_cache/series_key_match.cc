@@ -104,14 +104,100 @@ bool take_names(std::string_view text, UnnamedTags& tags) {
   return true;
 }
 
-bool take_tags(const SeriesKey& key, UnnamedTags& tags) {
+bool is_influx_metric(std::string_view metric, std::string_view measurement,
+                      std::string_view field) {
+  if (!metric.starts_with(measurement)) return false;
+  metric.remove_prefix(measurement.size());
+  if (field == kInfluxValueField) return metric.empty();
+  return metric.starts_with(kInfluxSeparator) && metric.substr(kInfluxSeparator.size()) == field;
+}
+
+// `text` is measurement,k=v,k=v. A tag with an empty value is none.
+bool take_influx(const SeriesKey& key, std::string_view metric, UnnamedTags& tags) {
+  std::string_view text = key.tags;
+  if (text.contains('\\') || key.metric.contains('\\')) return false;
+  const std::size_t measurement_end = std::min(text.find(','), text.size());
+  if (!is_influx_metric(metric, text.substr(0, measurement_end), key.metric)) return false;
+  text.remove_prefix(measurement_end);
+  while (!text.empty()) {
+    text.remove_prefix(1);
+    const std::size_t end = std::min(text.find(','), text.size());
+    const std::string_view tag = text.substr(0, end);
+    text.remove_prefix(end);
+    const std::size_t equals = tag.find('=');
+    if (equals == std::string_view::npos || equals == 0) return false;
+    const std::string_view value = tag.substr(equals + 1);
+    if (value.contains('=')) return false;
+    if (!value.empty() && !tags.take(tag.substr(0, equals), value)) return false;
+  }
+  return true;
+}
+
+// One label: takes a tag, or compares the metric.
+bool take_label(std::string_view name, std::string_view value, std::string_view metric,
+                bool& has_metric, UnnamedTags& tags) {
+  if (name == kNameLabel) {
+    if (has_metric) return false;
+    has_metric = true;
+    return value == metric;
+  }
+  return value.empty() || tags.take(name, value);
+}
+
+// Labels k="v",k="v" without escapes and quoted names.
+bool take_labels(const SeriesKey& key, std::string_view metric, UnnamedTags& tags) {
+  if (key.tags.contains('\\')) return false;
+  bool has_metric = !key.metric.empty();
+  if (has_metric && key.metric != metric) return false;
+  std::string_view text = key.tags;
+  while (!text.empty()) {
+    const std::size_t begin = text.find_first_not_of(' ');
+    if (begin == std::string_view::npos) break;
+    text.remove_prefix(begin);
+    const std::size_t equals = text.find("=\"");
+    if (equals == std::string_view::npos) return false;
+    const std::string_view name = text.substr(0, equals);
+    if (name.empty() || name.find_first_of(" \t\",{}") != std::string_view::npos) return false;
+    text.remove_prefix(equals + 2);
+    const std::size_t quote = text.find('"');
+    if (quote == std::string_view::npos) return false;
+    if (!take_label(name, text.substr(0, quote), metric, has_metric, tags)) return false;
+    text.remove_prefix(quote + 1);
+    if (!text.empty() && text.front() != ',') return false;
+    if (!text.empty()) text.remove_prefix(1);
+  }
+  return has_metric;
+}
+
+bool take_vm_object(std::string_view text, std::string_view metric, UnnamedTags& tags) {
+  if (text.contains('\\')) return false;
+  ObjectText object(text);
+  if (!object.take('{')) return false;
+  bool has_metric = false;
+  do {
+    std::string_view name;
+    std::string_view value;
+    if (!object.take_string(name) || !object.take(':') || !object.take_string(value)) return false;
+    if (!take_label(name, value, metric, has_metric, tags)) return false;
+  } while (object.take(','));
+  return has_metric && object.take('}') && object.empty();
+}
+
+bool take_names_of(const SeriesKey& key, std::string_view metric, UnnamedTags& tags) {
   switch (key.grammar) {
     case KeyGrammar::kPutLine:
-      return take_words(key.tags, tags);
+      return key.metric == metric && take_words(key.tags, tags);
     case KeyGrammar::kJson:
-      return !key.metric.contains('\\') && take_object(key.tags, tags);
+      return key.metric == metric && !metric.contains('\\') && take_object(key.tags, tags);
     case KeyGrammar::kNames:
-      return take_names(key.tags, tags);
+      return key.metric == metric && take_names(key.tags, tags);
+    case KeyGrammar::kInflux:
+      return take_influx(key, metric, tags);
+    case KeyGrammar::kExposition:
+    case KeyGrammar::kPromDump:
+      return take_labels(key, metric, tags);
+    case KeyGrammar::kVmJson:
+      return take_vm_object(key.tags, metric, tags);
   }
   return false;
 }
@@ -119,9 +205,9 @@ bool take_tags(const SeriesKey& key, UnnamedTags& tags) {
 }  // namespace
 
 bool names_series(const SeriesKey& key, const storage::Series& series) {
-  if (series.metric != key.metric || series.tags.size() > kTagsMax) return false;
+  if (series.tags.size() > kTagsMax) return false;
   UnnamedTags tags(series.tags);
-  return take_tags(key, tags) && tags.empty();
+  return take_names_of(key, series.metric, tags) && tags.empty();
 }
 
 }  // namespace halite::ingest

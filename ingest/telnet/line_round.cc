@@ -18,7 +18,9 @@ LineRound::LineRound(WriterContext& context, std::string_view command, std::size
 void LineRound::add(std::string_view line) {
   ++lines_;
   PutPieces pieces;
-  if (split_put_line(line, pieces, command_)) {
+  const bool usual = command_.empty() ? split_point_words(without_return(line), pieces)
+                                      : split_put_line(line, pieces, command_);
+  if (usual) {
     add_to_group(pieces);
   } else {
     resolve();
@@ -104,7 +106,8 @@ void LineRound::add_missing(const LineGroup::Line& line) {
 }
 
 void LineRound::add_unusual(std::string_view line, std::string_view command) {
-  auto point = parse_put_line(line, context_.rules, command);
+  auto point = command.empty() ? parse_point_words(without_return(line), context_.rules)
+                               : parse_put_line(line, context_.rules, command);
   if (point) {
     ++misses_;
     context_.add_named(ingest_batch_, reader_, *std::move(point), lines_);

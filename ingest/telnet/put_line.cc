@@ -46,17 +46,12 @@ struct Words {
   std::string_view tags;
 };
 
-std::expected<Words, Refused> split_words(std::string_view line, std::string_view command) {
-  const std::size_t before_metric = command.empty() ? 0 : command.size() + 1;
-  std::string_view rest = line.substr(std::min(before_metric, line.size()));
+// Nothing if a word has no blank behind it.
+std::optional<Words> split_words(std::string_view rest) {
   const auto metric = take_word(rest);
   const auto timestamp = metric ? take_word(rest) : std::nullopt;
   const auto value = timestamp ? take_word(rest) : std::nullopt;
-  if (!value) {
-    // "put" has no word, "put " has an empty one.
-    const auto got = std::ranges::count(line, ' ');
-    return illegal(fmt::format("not enough arguments (need least 4, got {})", got));
-  }
+  if (!value) return std::nullopt;
   return Words{.metric = *metric, .timestamp = *timestamp, .value = *value, .tags = rest};
 }
 
@@ -84,13 +79,14 @@ std::expected<SeriesName, Refused> parse_series(std::string_view metric, std::st
 }  // namespace
 
 bool split_put_line(std::string_view line, PutPieces& pieces, std::string_view command) {
-  std::string_view rest = without_return(line);
-  if (!command.empty()) {
-    if (!rest.starts_with(command) || rest.size() == command.size()) return false;
-    rest.remove_prefix(command.size());
-    if (rest.front() != ' ') return false;
-    rest.remove_prefix(1);
-  }
+  line = without_return(line);
+  if (!line.starts_with(command) || line.size() == command.size()) return false;
+  if (line[command.size()] != ' ') return false;
+  return split_point_words(line.substr(command.size() + 1), pieces);
+}
+
+bool split_point_words(std::string_view words, PutPieces& pieces) {
+  std::string_view rest = words;
   const auto metric = take_word(rest);
   if (!metric || metric->empty()) return false;
   const auto timestamp_word = take_word(rest);
@@ -112,8 +108,25 @@ std::expected<NamedPoint, Refused> parse_put_line(std::string_view line, const P
   line = without_return(line);
   const bool latin1 = !is_utf8(line);
   const std::string text = latin1 ? latin1_to_utf8(line) : std::string();
-  const auto words = split_words(latin1 ? std::string_view(text) : line, command);
-  if (!words) return std::unexpected(words.error());
+  const std::string_view utf8 = latin1 ? std::string_view(text) : line;
+  const auto words = split_words(utf8.substr(std::min(command.size() + 1, utf8.size())));
+  if (!words) {
+    // "put" has no word, "put " has an empty one.
+    const auto got = std::ranges::count(utf8, ' ');
+    return illegal(fmt::format("not enough arguments (need least 4, got {})", got));
+  }
+  return parse_put_words(*words, rules);
+}
+
+std::expected<NamedPoint, Refused> parse_point_words(std::string_view text,
+                                                     const PointRules& rules) {
+  const bool latin1 = !is_utf8(text);
+  const std::string utf8 = latin1 ? latin1_to_utf8(text) : std::string();
+  const auto words = split_words(latin1 ? std::string_view(utf8) : text);
+  if (!words) {
+    return illegal(fmt::format("a line needs a metric, a time, a value and a tag, found {} words",
+                               text.empty() ? 0 : std::ranges::count(text, ' ') + 1));
+  }
   return parse_put_words(*words, rules);
 }
 

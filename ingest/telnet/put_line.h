@@ -1,6 +1,5 @@
 // One telnet line: put <metric> <timestamp> <value> <tagk=tagv> [<tagk=tagv> ...]
-// Increments of counters have the same form and begin with "incr", lines of files with the metric:
-// their command is empty.
+// Increments of counters have the same form and begin with "incr".
 //
 // A single blank separates words. Two blanks make an empty word, which only the tags may contain. A
 // line that is not UTF-8 is read as ISO-8859-1 (docs/differences.md). Messages are UTF-8.
@@ -33,6 +32,11 @@ struct PutPieces {
 
 [[nodiscard]] std::expected<NamedPoint, Refused> parse_put_line(
     std::string_view line, const PointRules& rules, std::string_view command = kPutCommand);
+
+// The same two for the words behind a command and its blank.
+[[nodiscard]] bool split_point_words(std::string_view words, PutPieces& pieces);
+[[nodiscard]] std::expected<NamedPoint, Refused> parse_point_words(std::string_view words,
+                                                                   const PointRules& rules);
 
 // The series of two pieces from split_put_line().
 [[nodiscard]] std::expected<SeriesName, Refused> parse_put_series(std::string_view metric,
