@@ -1,0 +1,332 @@
+#include "ingest/formats/csv_lines.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <span>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "common/bytes/read_number.h"
+#include "ingest/formats/names.h"
+#include "ingest/formats/number_text.h"
+#include "ingest/telnet/line_words.h"
+
+namespace halite::ingest {
+namespace {
+
+constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+constexpr std::array<std::string_view, 3> kFixed = {"metric", "time", "value"};
+constexpr SpecialNumbers kCsvNumbers = {
+    .nan = "NaN", .infinity = "Infinity", .minus_infinity = "-Infinity"};
+
+// What the columns mean.
+struct Columns {
+  std::array<std::size_t, 3> at = {kNone, kNone, kNone};  // of kFixed
+  std::vector<std::string> names;
+
+  [[nodiscard]] bool known() const { return !names.empty(); }
+  [[nodiscard]] bool is_tag(std::size_t column) const {
+    return std::ranges::find(at, column) == at.end();
+  }
+};
+
+// The columns of names, or what is wrong with them.
+template <class Names>
+std::expected<Columns, std::string> columns_of(const Names& names, bool time_needed) {
+  Columns columns;
+  std::vector<std::string_view> tags;
+  for (const std::string_view name : names) {
+    const auto fixed = std::ranges::find(kFixed, name);
+    const auto index = static_cast<std::size_t>(fixed - kFixed.begin());
+    if (fixed != kFixed.end() && columns.at[index] == kNone) {
+      columns.at[index] = columns.names.size();
+    } else {
+      if (name.empty()) return std::unexpected("the header has a column without a name");
+      if (std::ranges::find(tags, name) != tags.end()) {
+        return std::unexpected(fmt::format("the header has two columns {}", name));
+      }
+      tags.push_back(name);
+    }
+    columns.names.emplace_back(name);
+  }
+  for (std::size_t i = 0; i < kFixed.size(); ++i) {
+    if (columns.at[i] != kNone || (kFixed[i] == "time" && !time_needed)) continue;
+    return std::unexpected(fmt::format(
+        "the header has no column {}: it names metric, time, value and tag keys", kFixed[i]));
+  }
+  return columns;
+}
+
+std::expected<TimestampMs, std::string> read_time(std::string_view text) {
+  constexpr std::size_t kDateBytesMin = 20;
+  if (text.contains('.') && text.find_first_not_of("0123456789.") == std::string_view::npos) {
+    return read_seconds(text);
+  }
+  if (text.size() >= kDateBytesMin && text.find_first_of(":") != std::string_view::npos) {
+    const auto time = read_rfc3339(text);
+    if (!time) return std::unexpected(fmt::format("\"{}\" is not a time of RFC 3339", text));
+    if (*time < 0) return std::unexpected(fmt::format("the time {} is before 1970", text));
+    return *time;
+  }
+  const auto count = read_count(text);
+  if (!count) return std::unexpected(count.error());
+  if (*count >= 0 && *count < kSurelyMillis) return *count * 1000;
+  return time_in(*count, TimeUnit::kMilliseconds);
+}
+
+void append_time(std::string& to, TimestampMs time) {
+  const bool whole = time % 1000 == 0 && time / 1000 < kSurelyMillis;
+  if (whole || time >= kSurelyMillis) {
+    append_integer(to, whole ? time / 1000 : time);
+    return;
+  }
+  const std::chrono::sys_time<std::chrono::milliseconds> at{std::chrono::milliseconds(time)};
+  const auto day = std::chrono::floor<std::chrono::days>(at);
+  const std::chrono::year_month_day date(day);
+  const std::chrono::hh_mm_ss clock(at - day);
+  fmt::format_to(std::back_inserter(to), "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z",
+                 static_cast<int>(date.year()), static_cast<unsigned>(date.month()),
+                 static_cast<unsigned>(date.day()), clock.hours().count(), clock.minutes().count(),
+                 clock.seconds().count(), clock.subseconds().count());
+}
+
+// An integer by its look: digits with a sign, neither point nor exponent.
+bool is_integer_text(std::string_view text) {
+  const std::string_view digits = text.starts_with('-') ? text.substr(1) : text;
+  return !digits.empty() && count_digits(digits) == digits.size();
+}
+
+class CsvParser final : public PointParser {
+ public:
+  CsvParser(const FormatOptions& options, const PointRules& rules)
+      : limits_(rules.limits()), default_time_(options.default_time), given_(options.csv_columns) {}
+
+  void line(std::string_view line, PointReceiver& to) override {
+    line = without_return(line);
+    if (first_ && line.starts_with("\xEF\xBB\xBF")) line.remove_prefix(3);
+    if (std::exchange(first_, false) && !given_.empty()) take_header(given_, to);
+    if (line.empty()) return;
+    if (auto wrong = split(line)) {
+      to.refuse(*std::move(wrong));
+    } else if (!columns_.known() || is_header()) {
+      take_header(fields_, to);
+    } else {
+      take_row(to);
+    }
+  }
+
+  [[nodiscard]] std::expected<SeriesName, Refused> series_name(
+      const SeriesKey& key) const override {
+    return free_series(std::string(key.metric), tags_of_names(key.tags), limits_);
+  }
+
+ private:
+  using Wrong = std::optional<std::string>;
+
+  // Into fields_. Fields without quotes are parts of the line, others of unquoted_.
+  Wrong split(std::string_view line) {
+    fields_.clear();
+    unquoted_.clear();
+    unquoted_.reserve(line.size());
+    // It ends the names of a key.
+    if (const std::size_t zero = line.find('\0'); zero != std::string_view::npos) {
+      return fmt::format("column {}: a zero byte", zero + 1);
+    }
+    for (std::size_t at = 0;; ++at) {
+      if (at < line.size() && line[at] == '"') {
+        const std::size_t quote = at;
+        const std::size_t from = unquoted_.size();
+        for (++at;; ++at) {
+          const std::size_t end = line.find('"', at);
+          if (end == std::string_view::npos) {
+            return fmt::format("column {}: the quotes do not end in their line", quote + 1);
+          }
+          unquoted_ += line.substr(at, end - at);
+          at = end + 1;
+          if (at == line.size() || line[at] != '"') break;
+          unquoted_ += '"';
+        }
+        fields_.push_back(std::string_view(unquoted_).substr(from));
+        if (at < line.size() && line[at] != ',') {
+          return fmt::format("column {}: after a quoted field comes ','", at + 1);
+        }
+      } else {
+        const std::size_t end = std::min(line.find(',', at), line.size());
+        const std::string_view field = line.substr(at, end - at);
+        if (const std::size_t quote = field.find('"'); quote != std::string_view::npos) {
+          return fmt::format("column {}: a quote inside of a field without quotes", at + quote + 1);
+        }
+        fields_.push_back(field);
+        at = end;
+      }
+      if (at >= line.size()) return std::nullopt;
+    }
+  }
+
+  // True for a line with the names of the fixed columns in these columns.
+  [[nodiscard]] bool is_header() const {
+    for (std::size_t i = 0; i < kFixed.size(); ++i) {
+      const std::size_t column = columns_.at[i];
+      if (column == kNone) continue;
+      if (column >= fields_.size() || fields_[column] != kFixed[i]) return false;
+    }
+    return true;
+  }
+
+  template <class Names>
+  void take_header(const Names& names, PointReceiver& to) {
+    auto columns = columns_of(names, !default_time_);
+    columns_ = columns ? *std::move(columns) : Columns();
+    if (!columns) to.refuse(std::move(columns).error());
+  }
+
+  void take_row(PointReceiver& to) {
+    if (fields_.size() != columns_.names.size()) {
+      to.refuse(fmt::format("the line has {} fields, the header {} columns", fields_.size(),
+                            columns_.names.size()));
+      return;
+    }
+    TimestampMs time = 0;
+    const std::string_view time_text =
+        columns_.at[1] == kNone ? std::string_view() : fields_[columns_.at[1]];
+    if (!time_text.empty()) {
+      const auto read = read_time(time_text);
+      if (!read) {
+        to.refuse(read.error());
+        return;
+      }
+      time = *read;
+    } else if (default_time_) {
+      time = *default_time_;
+    } else {
+      to.refuse("the line has no time");
+      return;
+    }
+    const std::string_view value_text = fields_[columns_.at[2]];
+    PointBits point;
+    double real = 0;
+    std::int64_t integer = 0;
+    const char* const end = value_text.data() + value_text.size();
+    if (is_integer_text(value_text) && read_number(value_text, integer)) {
+      point = integer_point(time, integer);
+    } else if (!is_integer_text(value_text) && scan_double(value_text.data(), end, real) == end &&
+               !value_text.empty()) {
+      point = double_point(time, double_bits(real));
+    } else if (const auto bits =
+                   is_integer_text(value_text) ? std::nullopt : read_go_double(value_text)) {
+      point = double_point(time, *bits);
+    } else {
+      to.refuse(is_integer_text(value_text)
+                    ? fmt::format("the integer {} has more than 64 bits", value_text)
+                    : fmt::format("\"{}\" is no value", value_text));
+      return;
+    }
+    names_.begin(fields_[columns_.at[0]]);
+    for (std::size_t i = 0; i < fields_.size(); ++i) {
+      if (!fields_[i].empty() && columns_.is_tag(i)) names_.add(columns_.names[i], fields_[i]);
+    }
+    to.series(names_.key());
+    to.point(point);
+  }
+
+  const IngestLimits limits_;
+  const std::optional<TimestampMs> default_time_;
+  const std::vector<std::string> given_;
+  bool first_ = true;
+  Columns columns_;
+  NamesKey names_;
+  // The current line.
+  std::vector<std::string_view> fields_;
+  std::string unquoted_;
+};
+
+void append_field(std::string& to, std::string_view field) {
+  if (field.find_first_of(",\"\r\n") == std::string_view::npos) {
+    to += field;
+    return;
+  }
+  to += '"';
+  for (const char c : field) {
+    if (c == '"') to += '"';
+    to += c;
+  }
+  to += '"';
+}
+
+class CsvWriter final : public PointWriter {
+ public:
+  explicit CsvWriter(const FormatOptions& options) : columns_(options.csv_columns) {}
+
+  void header(std::string& to) override {
+    if (!columns_.empty()) write_header(to);
+  }
+
+  std::expected<void, Unwritable> series(const SeriesName& name, std::string& to) override {
+    const auto has_column = [&](const Tag& tag) {
+      return std::ranges::find(tag_columns(), tag.key) != tag_columns().end();
+    };
+    if (columns_.empty() || !std::ranges::all_of(name.tags, has_column)) {
+      columns_.assign(kFixed.begin(), kFixed.end());
+      for (const Tag& tag : name.tags) columns_.push_back(tag.key);
+      write_header(to);
+    }
+    metric_.clear();
+    append_field(metric_, name.metric);
+    tags_.clear();
+    for (const std::string& key : tag_columns()) {
+      tags_ += ',';
+      const auto tag = std::ranges::find(name.tags, key, &Tag::key);
+      if (tag != name.tags.end()) append_field(tags_, tag->value);
+    }
+    tags_ += '\n';
+    return {};
+  }
+
+  std::expected<void, Unwritable> point(PointBits point, std::string& to) override {
+    if (auto wrong = nan_without_text(point)) return std::unexpected(*std::move(wrong));
+    if (point.time < 0 || point.time > kTimestampMax) {
+      return std::unexpected(fmt::format("csv has no way to write {} ms", point.time));
+    }
+    to += metric_;
+    to += ',';
+    append_time(to, point.time);
+    to += ',';
+    append_value(to, point, true, kCsvNumbers);
+    to += tags_;
+    return {};
+  }
+
+ private:
+  [[nodiscard]] std::span<const std::string> tag_columns() const {
+    return std::span(columns_).subspan(std::min(kFixed.size(), columns_.size()));
+  }
+
+  void write_header(std::string& to) const {
+    std::string_view comma;
+    for (const std::string& column : columns_) {
+      to += std::exchange(comma, ",");
+      append_field(to, column);
+    }
+    to += '\n';
+  }
+
+  std::vector<std::string> columns_;
+  std::string metric_;
+  std::string tags_;
+};
+
+}  // namespace
+
+std::unique_ptr<PointParser> make_csv_parser(const FormatOptions& options,
+                                             const PointRules& rules) {
+  return std::make_unique<CsvParser>(options, rules);
+}
+
+std::unique_ptr<PointWriter> make_csv_writer(const FormatOptions& options) {
+  return std::make_unique<CsvWriter>(options);
+}
+
+}  // namespace halite::ingest

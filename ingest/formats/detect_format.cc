@@ -1,0 +1,63 @@
+#include <algorithm>
+#include <cstddef>
+
+#include "ingest/formats/point_format.h"
+
+namespace halite::ingest {
+namespace {
+
+// Counts what a parser finds.
+class Count final : public PointReceiver {
+ public:
+  explicit Count(const PointParser& parser) : parser_(parser) {}
+
+  void series(const SeriesKey& key) override { refused += parser_.series_name(key) ? 0 : 1; }
+  void point(PointBits /*point*/) override { ++points; }
+  void refuse(std::string /*reason*/) override { ++refused; }
+
+  std::size_t points = 0;
+  std::size_t refused = 0;
+
+ private:
+  const PointParser& parser_;
+};
+
+// True if the format takes every line, and there is a point.
+bool takes(Format format, std::string_view text) {
+  static const PointRules kRules({}, ":");
+  const auto parser = make_parser(format, {.default_time = 0}, kRules);
+  Count count(*parser);
+  while (!text.empty() && count.refused == 0) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    parser->line(text.substr(0, end), count);
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return count.refused == 0 && count.points > 0;
+}
+
+// Complete lines, few enough to be read by each parser.
+std::string_view head_of(std::string_view text) {
+  constexpr std::size_t kBytesMax = 64 << 10;
+  const std::string_view head = text.substr(0, kBytesMax);
+  const std::size_t end = head.rfind('\n');
+  return end == std::string_view::npos ? head : head.substr(0, end + 1);
+}
+
+}  // namespace
+
+std::optional<Format> detect_format(std::string_view first_bytes) {
+  const std::string_view text = head_of(first_bytes);
+  // Only its beginning tells a dump from the exposition format, of which it is a part.
+  const bool dump = text.starts_with("{__name__=\"");
+  std::vector<Format> able;
+  for (const Format format : kFormats) {
+    if ((format != Format::kPromDump || dump) && takes(format, text)) able.push_back(format);
+  }
+  if (able.size() == 1) return able.front();
+  const auto can = [&](Format format) { return std::ranges::find(able, format) != able.end(); };
+  if (can(Format::kPromDump)) return Format::kPromDump;
+  if (can(Format::kOpenMetrics) && text.contains("\n# EOF")) return Format::kOpenMetrics;
+  return std::nullopt;
+}
+
+}  // namespace halite::ingest

@@ -1,0 +1,115 @@
+// Text formats of points: a parser and a writer each. docs/data-model.md says how their names,
+// times and values become those of Halite.
+//
+// Parsers turn bytes into points or refusals and do nothing else. A series is passed on as the
+// bytes that name it in the line, so that a known one costs no parsing: SeriesCache maps them to an
+// id. What a writer wrote, the parser of the format reads back as equal points, bit for bit; what a
+// format cannot say, its writer refuses to write.
+//
+//   Threads   a parser or writer is for one thread at a time; series_name() is for any number.
+//   Memory    a common line allocates nothing. A parser keeps at most the longest line's points.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <expected>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ingest/formats/times.h"
+#include "ingest/ingest_batch.h"
+#include "ingest/rules/point_rules.h"
+#include "ingest/series_cache/series_key.h"
+
+namespace halite::ingest {
+
+enum class Format : std::uint8_t {
+  kOpenTsdb,     // as `tsdb import` reads and `tsdb scan --import` prints
+  kInflux,       // line protocol
+  kPrometheus,   // text exposition 0.0.4
+  kOpenMetrics,  // 1.0
+  kVmJson,       // JSON lines of VictoriaMetrics' /api/v1/import
+  kPromDump,     // of `promtool tsdb dump`
+  kCsv,
+};
+
+inline constexpr std::array kFormats = {Format::kOpenTsdb,    Format::kInflux, Format::kPrometheus,
+                                        Format::kOpenMetrics, Format::kVmJson, Format::kPromDump,
+                                        Format::kCsv};
+
+// "opentsdb", "influx", "prometheus", "openmetrics", "vmjson", "promdump", "csv".
+[[nodiscard]] std::string_view format_name(Format format);
+[[nodiscard]] std::optional<Format> format_named(std::string_view name);
+
+// The format of a text, by its first lines; nothing if that is uncertain. The last line may be cut
+// off.
+[[nodiscard]] std::optional<Format> detect_format(std::string_view first_bytes);
+
+struct FormatOptions {
+  std::string influx_separator{kInfluxSeparator};      // between measurement and field
+  std::string influx_value_field{kInfluxValueField};   // adds nothing to its measurement; may be ""
+  TimeUnit influx_precision = TimeUnit::kNanoseconds;  // of times
+  std::vector<std::string> csv_columns = {};  // instead of a header line; empty: it has one
+  std::optional<TimestampMs> default_time = std::nullopt;  // of points without a time; else refused
+};
+
+// Receives what a parser finds, in order.
+class PointReceiver {
+ public:
+  virtual ~PointReceiver() = default;
+
+  // The following points belong to this series. The key's views are valid only during the call.
+  virtual void series(const SeriesKey& key) = 0;
+  virtual void point(PointBits point) = 0;
+  // A line, or a part of it, that is not stored. Columns in the reason are bytes, the first is 1.
+  virtual void refuse(std::string reason) = 0;
+  // A legal part of a line that is no point: "a string", "an exemplar".
+  virtual void skip(std::string_view what) { static_cast<void>(what); }
+};
+
+// Parses one stream; keeps state between lines, for example the columns of CSV.
+class PointParser {
+ public:
+  virtual ~PointParser() = default;
+
+  // `line` has no line feed, but may end in '\r'. Its length is the caller's to limit.
+  virtual void line(std::string_view line, PointReceiver& to) = 0;
+  // The stream ends. Refuses one that must not end here.
+  virtual void end(PointReceiver& to) { static_cast<void>(to); }
+  // The series that a key from series() names, or why it is refused.
+  [[nodiscard]] virtual std::expected<SeriesName, Refused> series_name(
+      const SeriesKey& key) const = 0;
+};
+
+// `rules` must outlive the parser.
+[[nodiscard]] std::unique_ptr<PointParser> make_parser(Format format, const FormatOptions& options,
+                                                       const PointRules& rules);
+
+// Why a format cannot say something: "prometheus has no staleness markers".
+using Unwritable = std::string;
+
+// Appends points to a text, in this order: header(), for each series series() and its points,
+// footer(). Parts of a text that several writers made may be joined: all but the first without
+// header(), all but the last with finish() instead of footer().
+class PointWriter {
+ public:
+  virtual ~PointWriter() = default;
+
+  virtual void header(std::string& to) { static_cast<void>(to); }
+  // After an error, write no points of the series. Times grow within a series.
+  [[nodiscard]] virtual std::expected<void, Unwritable> series(const SeriesName& name,
+                                                               std::string& to) = 0;
+  // After an error nothing of the point is written, and the next one may follow.
+  [[nodiscard]] virtual std::expected<void, Unwritable> point(PointBits point, std::string& to) = 0;
+  // Ends the last series' text.
+  virtual void finish(std::string& to) { static_cast<void>(to); }
+  virtual void footer(std::string& to) { finish(to); }
+};
+
+[[nodiscard]] std::unique_ptr<PointWriter> make_writer(Format format,
+                                                       const FormatOptions& options = {});
+
+}  // namespace halite::ingest

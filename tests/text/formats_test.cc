@@ -1,0 +1,234 @@
+// Runs tests/text/formats/*.points: what the parsers of text formats find in lines.
+//
+// A line that begins with "> " is input. The indented lines under it answer; '#' comments.
+// HALITE_UPDATE=1 writes the answers that the code gives: read that diff like code.
+//
+//   format NAME [OPTION VALUE]...   begins a stream. Options: precision, separator, value-field,
+//                                   default-time (ms), tags-max, name-bytes-max
+//   > LINE                          a line of it; \r \t \0 \xHH stand for bytes, \\ for a backslash
+//   end                             the end of the stream
+//   detect                          the format of all lines since "format"
+//
+// Answers: the series and points, "refused: ..", "skipped: ..". Integers have no point; a double
+// that is no number is bits:7FF0000000000000.
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "common/bytes/ascii.h"
+#include "ingest/formats/point_format.h"
+
+namespace halite::ingest {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string printable(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (static_cast<unsigned char>(c) < 0x20) {
+      out += fmt::format("\\x{:02X}", static_cast<unsigned char>(c));
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+// The bytes that an input line stands for.
+std::string bytes_of(std::string_view text) {
+  std::string bytes;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '\\' || i + 1 == text.size()) {
+      bytes += text[i];
+      continue;
+    }
+    const char kind = text[++i];
+    if (kind == 'r') {
+      bytes += '\r';
+    } else if (kind == 't') {
+      bytes += '\t';
+    } else if (kind == '0') {
+      bytes += '\0';
+    } else if (kind == 'x' && i + 2 < text.size()) {
+      bytes += static_cast<char>(hex_digit(text[i + 1]) * 16 + hex_digit(text[i + 2]));
+      i += 2;
+    } else if (kind == '\\') {
+      bytes += '\\';
+    } else {
+      bytes += '\\';
+      bytes += kind;
+    }
+  }
+  return bytes;
+}
+
+std::string value_text(PointBits point) {
+  if ((point.flags & kFloat) == 0) return fmt::format("{}", as_integer(point.value));
+  const double value = as_double(point.value);
+  if (!std::isfinite(value)) return fmt::format("bits:{:016X}", point.value);
+  std::string text = fmt::format("{}", value);
+  if (text.find_first_of(".e") == std::string::npos) text += ".0";
+  return text;
+}
+
+class Answers final : public PointReceiver {
+ public:
+  explicit Answers(const PointParser& parser) : parser_(parser) {}
+
+  void series(const SeriesKey& key) override {
+    const auto name = parser_.series_name(key);
+    known_ = name.has_value();
+    if (!known_) {
+      lines.push_back("refused: " + printable(name.error().text));
+      return;
+    }
+    series_ = printable(name->metric) + '{';
+    for (const Tag& tag : name->tags) {
+      if (!series_.ends_with('{')) series_ += ", ";
+      series_ += fmt::format("{}={}", printable(tag.key), printable(tag.value));
+    }
+    series_ += '}';
+  }
+  void point(PointBits point) override {
+    if (!known_) return;
+    lines.push_back(fmt::format("{} {} @ {}{}", series_, value_text(point), point.time,
+                                (point.flags & kMillis) != 0 ? " ms" : ""));
+  }
+  void refuse(std::string reason) override { lines.push_back("refused: " + printable(reason)); }
+  void skip(std::string_view what) override { lines.push_back(fmt::format("skipped: {}", what)); }
+
+  std::vector<std::string> lines;
+
+ private:
+  const PointParser& parser_;
+  bool known_ = false;
+  std::string series_;
+};
+
+struct Stream {
+  explicit Stream(const std::string& words) {
+    std::istringstream in(words);
+    std::string word;
+    std::string value;
+    in >> word >> word;
+    const auto named = format_named(word);
+    if (!named) throw std::runtime_error("no such format: " + word);
+    FormatOptions options;
+    IngestLimits limits;
+    while (in >> word >> value) {
+      if (word == "precision") {
+        options.influx_precision = time_unit_named(value).value();
+      } else if (word == "separator") {
+        options.influx_separator = value;
+      } else if (word == "value-field") {
+        options.influx_value_field = value == "none" ? "" : value;
+      } else if (word == "default-time") {
+        options.default_time = std::stoll(value);
+      } else if (word == "tags-max") {
+        limits.tags_max = std::stoul(value);
+      } else if (word == "name-bytes-max") {
+        limits.name_bytes_max = std::stoul(value);
+      } else {
+        throw std::runtime_error("no such option: " + word);
+      }
+    }
+    rules = std::make_unique<PointRules>(limits, "");
+    parser = make_parser(*named, options, *rules);
+  }
+
+  std::vector<std::string> answer(std::string_view question) {
+    Answers answers(*parser);
+    if (question.starts_with("> ") || question == ">") {
+      const std::string line = bytes_of(question.substr(std::min<std::size_t>(2, question.size())));
+      text += line + '\n';
+      parser->line(line, answers);
+      if (answers.lines.empty()) answers.lines.emplace_back("nothing");
+    } else if (question == "end") {
+      parser->end(answers);
+      if (answers.lines.empty()) answers.lines.emplace_back("ends well");
+    } else if (question == "detect") {
+      const auto found = detect_format(text);
+      answers.lines.emplace_back(found ? format_name(*found) : "unsure");
+    } else {
+      throw std::runtime_error(fmt::format("not a question: {}", question));
+    }
+    return answers.lines;
+  }
+
+  std::unique_ptr<PointRules> rules;
+  std::unique_ptr<PointParser> parser;
+  std::string text;
+};
+
+std::vector<std::string> lines_of(const fs::path& path) {
+  std::ifstream in(path);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+bool is_answer(std::string_view line) { return line.starts_with("  "); }
+
+// The file as it should be.
+std::vector<std::string> answered(const std::vector<std::string>& lines) {
+  std::unique_ptr<Stream> stream;
+  std::vector<std::string> out;
+  for (const std::string& line : lines) {
+    if (is_answer(line)) continue;
+    out.push_back(line);
+    if (line.empty() || line.starts_with('#')) continue;
+    if (line.starts_with("format ")) {
+      stream = std::make_unique<Stream>(line);
+      continue;
+    }
+    if (!stream) throw std::runtime_error("a question before the first format");
+    for (const std::string& answer : stream->answer(line)) out.push_back("  " + answer);
+  }
+  return out;
+}
+
+std::string joined(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const std::string& line : lines) text += line + '\n';
+  return text;
+}
+
+std::vector<fs::path> files() {
+  std::vector<fs::path> paths;
+  for (const auto& entry : fs::directory_iterator(HALITE_SOURCE_DIR "/tests/text/formats")) {
+    if (entry.path().extension() == ".points") paths.push_back(entry.path());
+  }
+  std::ranges::sort(paths);
+  return paths;
+}
+
+class PointsFile : public testing::TestWithParam<fs::path> {};
+
+TEST_P(PointsFile, SaysWhatTheParsersFind) {
+  const std::vector<std::string> lines = lines_of(GetParam());
+  const std::vector<std::string> wanted = answered(lines);
+  ASSERT_TRUE(std::ranges::any_of(wanted, is_answer)) << "a file without an answer tests nothing";
+  if (std::getenv("HALITE_UPDATE") != nullptr && wanted != lines) {
+    std::ofstream(GetParam()) << joined(wanted);
+    return;
+  }
+  EXPECT_EQ(joined(lines), joined(wanted));
+}
+
+INSTANTIATE_TEST_SUITE_P(Points, PointsFile, testing::ValuesIn(files()),
+                         [](const auto& test) { return test.param.stem().string(); });
+
+}  // namespace
+}  // namespace halite::ingest
