@@ -1,5 +1,7 @@
 #include "app/bulk_commands.h"
 
+#include <fmt/format.h>
+
 #include "app/tools/tool_exit.h"
 
 namespace halite::app {
@@ -38,7 +40,15 @@ void BulkCommands::declare_import(CLI::App& app) {
                       "Send the points to a running server, http[s]://HOST:PORT");
   declare_peer(*import_, importing_.peer);
   import_->add_option("--format", importing_.format,
-                      "Format of the files: auto or opentsdb (default: auto)");
+                      "Format of the files: auto (by the first lines), opentsdb, influx, "
+                      "prometheus, openmetrics, vmjson, promdump or csv (default: auto)");
+  import_->add_option("--precision", precision_,
+                      "Unit of times in influx files: ns, us, ms, s, m or h (default: ns)");
+  import_
+      ->add_option("--csv-columns", importing_.options.csv_columns,
+                   "Columns of csv files without a header line, for example "
+                   "metric,time,value,host")
+      ->delimiter(',');
   import_->add_option("--errors", importing_.errors,
                       "Write refused lines to this file: input, line number, reason and line, "
                       "separated by tabs");
@@ -49,6 +59,8 @@ void BulkCommands::declare_import(CLI::App& app) {
       "File that says how far the import has come (default: ./halite-import.checkpoint)");
   import_->add_option("--jobs", importing_.jobs,
                       "Threads that parse (default: one for each processor)");
+  import_->add_option("--rate", importing_.points_per_s_max,
+                      "Store at most so many points a second (default: no limit)");
   import_->add_flag("--quiet", importing_.quiet, "Show no progress");
   import_
       ->add_option("files", importing_.files,
@@ -70,6 +82,12 @@ void BulkCommands::declare_import(CLI::App& app) {
 int BulkCommands::run_import() {
   Options options;
   if (!read_offline(*import_, flags_, options)) return kUsage;
+  const auto precision = ingest::time_unit_named(precision_);
+  if (!precision) {
+    print_err(fmt::format("--precision: \"{}\" is none of ns, us, ms, s, m and h", precision_));
+    return kUsage;
+  }
+  importing_.options.influx_precision = *precision;
   return static_cast<int>(import_files(options, importing_, print_out, print_err));
 }
 

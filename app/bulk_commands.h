@@ -25,6 +25,7 @@ class BulkCommands {
   ServeFlags& flags_;
   CLI::App* import_ = nullptr;
   ImportFlags importing_;
+  std::string precision_ = "ns";
 };
 
 }  // namespace halite::app

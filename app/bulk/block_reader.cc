@@ -30,7 +30,6 @@ Result<std::unique_ptr<BlockReader>> BlockReader::open(std::vector<std::string> 
 Result<void> BlockReader::open_file() {
   TRY(input_, TextInput::open(files_[at_.file]));
   first_line_.clear();
-  has_first_line_ = false;
   return {};
 }
 
@@ -44,11 +43,23 @@ void BlockReader::end_file() {
 // Reads more text. False at the end of the file.
 Result<bool> BlockReader::fill() {
   const std::size_t before = rest_.size();
-  rest_.resize(before + kBlockBytes);
-  const Result<std::size_t> got = input_->read({rest_.data() + before, kBlockBytes});
-  rest_.resize(before + got.value_or(0));
+  Result<std::size_t> got;
+  rest_.resize_and_overwrite(before + kBlockBytes, [&](char* text, std::size_t) {
+    got = input_->read({text + before, kBlockBytes});
+    return before + got.value_or(0);
+  });
   TRY_VOID(got);
   return *got > 0;
+}
+
+Result<std::string_view> BlockReader::peek() {
+  const std::scoped_lock lock(mutex_);
+  if (at_.file == files_.size()) return std::string_view();
+  if (!input_) TRY_VOID(open_file());
+  for (bool more = true; more && !rest_.contains('\n') && rest_.size() < kBlockBytes;) {
+    TRY(more, fill());
+  }
+  return rest_;
 }
 
 Result<void> BlockReader::skip_to(const InputPosition& from) {
@@ -63,11 +74,7 @@ Result<void> BlockReader::skip_to(const InputPosition& from) {
                   fmt::format("{} is shorter than when the import was interrupted: it changed",
                               files_[at_.file]));
     }
-    if (!has_first_line_) {
-      const std::size_t end = rest_.find('\n');
-      has_first_line_ = end != std::string::npos;
-      first_line_.append(rest_, 0, std::min(end, std::min(rest_.size(), kBlockBytes)));
-    }
+    if (left == from.offset) first_line_ = rest_.substr(0, rest_.find('\n'));
     const std::size_t skipped = std::min<std::uint64_t>(left, rest_.size());
     rest_.erase(0, skipped);
     left -= skipped;
@@ -100,7 +107,8 @@ Result<std::optional<TextBlock>> BlockReader::next() {
     if (!input_) TRY_VOID(open_file());
     bool more = true;
     std::size_t end = 0;  // of the last whole line
-    while (more && end == 0 && rest_.size() <= kLineBytesMax) {
+    // Reads on after a whole block, to see whether the file ends.
+    while (more && (rest_.size() <= kBlockBytes || (end == 0 && rest_.size() <= kLineBytesMax))) {
       const std::size_t before = rest_.size();
       TRY(more, fill());
       const std::size_t feed = std::string_view(rest_).substr(before).rfind('\n');
@@ -111,7 +119,7 @@ Result<std::optional<TextBlock>> BlockReader::next() {
       end_file();
       continue;
     }
-    TextBlock block{.number = blocks_++, .begin = at_, .end = {}, .first_line = {}, .text = {}};
+    TextBlock block{.number = blocks_++, .begin = at_, .first_line = first_line_, .ends = !more};
     if (end == 0) {
       block.too_long = true;
       block.text = rest_.substr(0, kBlockBytes);
@@ -122,11 +130,9 @@ Result<std::optional<TextBlock>> BlockReader::next() {
       block.text = std::exchange(rest_, std::move(left));
       at_.offset += end;
     }
-    if (!has_first_line_) {
+    if (block.begin.offset == 0) {
       first_line_ = block.text.substr(0, std::min(block.text.find('\n'), kBlockBytes));
-      has_first_line_ = true;
     }
-    block.first_line = first_line_;
     block.end = at_;
     return block;
   }

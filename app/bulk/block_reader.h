@@ -1,7 +1,7 @@
 // Cuts a list of inputs into blocks of whole lines, in order.
 //
 //   Threads  next() from any thread, also several; the rest from any.
-//   Memory   a block has about kBlockBytes, or one line of up to kLineBytesMax.
+//   Memory   a block has one to two times kBlockBytes, or one line of up to kLineBytesMax.
 #pragma once
 
 #include <cstddef>
@@ -10,6 +10,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/bulk/text_input.h"
@@ -30,9 +31,10 @@ struct InputPosition {
 struct TextBlock {
   std::uint64_t number = 0;  // counts from 0
   InputPosition begin;
-  InputPosition end;
-  std::string first_line;  // of the file, for formats with a header
-  std::string text;        // whole lines; the last one of a file may lack its line feed
+  InputPosition end = {};
+  std::string first_line;  // of the file, if it is not in `text`: for formats with a header
+  std::string text = {};   // whole lines; the last one of a file may lack its line feed
+  bool ends = false;       // the file ends here
   bool too_long = false;   // `text` is the beginning of one line that is too long
 };
 
@@ -41,6 +43,10 @@ class BlockReader {
   // kNotFound, kUnavailable: an input does not exist or cannot be opened.
   static Result<std::unique_ptr<BlockReader>> open(std::vector<std::string> files,
                                                    InputPosition from = {});
+
+  // The text that follows: at least a line, if there is one of less than kBlockBytes. Valid until
+  // next() is called.
+  Result<std::string_view> peek();
 
   // The next block; nothing at the end. An error ends the reading.
   Result<std::optional<TextBlock>> next();
@@ -65,7 +71,6 @@ class BlockReader {
   std::unique_ptr<TextInput> input_;
   InputPosition at_;
   std::string first_line_;
-  bool has_first_line_ = false;
   std::string rest_;  // text that was read and not returned
   std::uint64_t blocks_ = 0;
   std::uint64_t bytes_before_ = 0;  // of finished files

@@ -58,7 +58,13 @@ Result<std::optional<Checkpoint>> CheckpointFile::read() const {
   const boost::json::object& object = value.get_object();
   Numbers numbers(object);
   if (numbers.take("format") != kFormat) return damaged("another format");
+  const boost::json::value* const named = object.if_contains("lines_are");
+  const auto format = named != nullptr && named->is_string()
+                          ? ingest::format_named(std::string_view(named->get_string()))
+                          : std::nullopt;
+  if (!format) return damaged("no format of lines");
   Checkpoint checkpoint{
+      .format = *format,
       .position = {.file = numbers.take("file"), .offset = numbers.take("offset")},
       .lines = numbers.take("lines"),
       .totals = {.points = numbers.take("points"), .refused = numbers.take("refused")},
@@ -91,6 +97,7 @@ Result<void> CheckpointFile::write(const Checkpoint& checkpoint) const {
   }
   const boost::json::value value = {{"format", kFormat},
                                     {"inputs", std::move(inputs)},
+                                    {"lines_are", ingest::format_name(checkpoint.format)},
                                     {"file", checkpoint.position.file},
                                     {"offset", checkpoint.position.offset},
                                     {"lines", checkpoint.lines},

@@ -1,7 +1,7 @@
 // How far an import has come: a small JSON file, replaced atomically. `--resume` continues from it.
 //
-//   {"format":1,"inputs":[{"path":"a.gz","bytes":123}],"file":0,"offset":4096,"lines":70,
-//    "points":60,"refused":10,"errors_bytes":512}
+//   {"format":1,"inputs":[{"path":"a.gz","bytes":123}],"lines_are":"opentsdb","file":0,
+//    "offset":4096,"lines":70,"points":60,"refused":10,"errors_bytes":512}
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,7 @@
 
 #include "app/bulk/block_reader.h"
 #include "common/result.h"
+#include "ingest/formats/point_format.h"
 
 namespace halite::app {
 
@@ -21,6 +22,7 @@ struct ImportTotals {
 
 // Everything before `position` is stored durably.
 struct Checkpoint {
+  ingest::Format format = ingest::Format::kOpenTsdb;
   InputPosition position;
   std::uint64_t lines = 0;  // before it in the file
   ImportTotals totals;

@@ -47,6 +47,16 @@ std::vector<std::string_view> lines_of(std::string_view text,
   return lines;
 }
 
+ingest::ImportText text_of(const TextBlock& block) {
+  return {.lines = block.text, .first_line = block.first_line, .ends = block.ends};
+}
+
+// The first line of the file.
+std::string_view header_of(const ingest::ImportText& text) {
+  if (!text.first_line.empty()) return text.first_line;
+  return text.lines.substr(0, text.lines.find('\n'));
+}
+
 class Import {
  public:
   explicit Import(const ImportJob& job) : job_(job), done_(job.before) {}
@@ -62,8 +72,10 @@ class Import {
 
   // All of these are called in turn.
   Result<void> store(const TextBlock& block, std::uint64_t lines, std::unique_ptr<ImportPart> part);
-  Result<ingest::Imported> store_patiently(std::string_view text, std::unique_ptr<ImportPart> part);
+  Result<ingest::Imported> store_patiently(const ingest::ImportText& text,
+                                           std::unique_ptr<ImportPart> part);
   Result<void> report(const TextBlock& block, const std::vector<ingest::RefusedLine>& refused);
+  void keep_rate();
   Result<void> checkpoint_if_due();
   Result<void> begin_checkpoint();
   Result<void> end_checkpoint();
@@ -74,6 +86,7 @@ class Import {
   };
 
   const ImportJob& job_;
+  const steady_clock::time_point began_ = steady_clock::now();
   std::mutex mutex_;
   std::condition_variable changed_;
   std::uint64_t turn_ = 0;          // the block that may be stored; guarded by mutex_
@@ -108,7 +121,7 @@ void Import::work() {
     if (!block) return stop(std::move(block).error());
     if (!*block) return;
     auto part = job_.target.new_part();
-    const std::uint64_t lines = (*block)->too_long ? 1 : part->parse((*block)->text);
+    const std::uint64_t lines = (*block)->too_long ? 1 : part->parse(text_of(**block));
     if (!wait_for_turn((*block)->number)) return;
     const Result<void> stored = store(**block, lines, std::move(part));
     if (!stored) return stop(stored.error());
@@ -147,18 +160,26 @@ Result<void> Import::store(const TextBlock& block, std::uint64_t lines,
                               fmt::format("the line has more than {} bytes", kLineBytesMax),
                               block.text));
   } else {
-    TRY(const ingest::Imported imported, store_patiently(block.text, std::move(part)));
+    TRY(const ingest::Imported imported, store_patiently(text_of(block), std::move(part)));
     done_.totals.points += imported.points;
     TRY_VOID(report(block, imported.refused));
   }
   done_.lines += lines;
   done_.position = block.end;
   job_.progress.set(job_.reader.bytes_read(), done_.totals);
+  keep_rate();
   return checkpoint_if_due();
 }
 
+void Import::keep_rate() {
+  if (job_.points_per_s_max == 0) return;
+  const auto points = static_cast<double>(done_.totals.points - job_.before.totals.points);
+  const std::chrono::duration<double> due(points / static_cast<double>(job_.points_per_s_max));
+  std::this_thread::sleep_until(began_ + std::chrono::duration_cast<steady_clock::duration>(due));
+}
+
 // Lines that the target refuses for now are sent again, before any later line.
-Result<ingest::Imported> Import::store_patiently(std::string_view text,
+Result<ingest::Imported> Import::store_patiently(const ingest::ImportText& text,
                                                  std::unique_ptr<ImportPart> part) {
   const steady_clock::time_point began = steady_clock::now();
   std::chrono::milliseconds pause = kPauseMin;
@@ -170,7 +191,7 @@ Result<ingest::Imported> Import::store_patiently(std::string_view text,
     if (!imported && !may_pass(imported.error())) return imported;
     const bool patient = steady_clock::now() - began < kRetryMax;
     if (!imported && !patient) return imported;
-    const std::string_view sent = original.empty() ? text : std::string_view(again);
+    const std::string_view sent = original.empty() ? text.lines : std::string_view(again);
     std::string waiting;
     std::vector<std::uint32_t> numbers;
     if (imported) {
@@ -195,7 +216,9 @@ Result<ingest::Imported> Import::store_patiently(std::string_view text,
     std::this_thread::sleep_for(pause);
     pause = std::min(2 * pause, kPauseMax);
     part = job_.target.new_part();
-    part->parse(original.empty() ? text : std::string_view(again));
+    ingest::ImportText next = text;
+    if (!original.empty()) next = {.lines = again, .first_line = header_of(text)};
+    part->parse(next);
   }
   std::ranges::sort(all.refused, {}, &ingest::RefusedLine::line);
   return all;

@@ -24,7 +24,8 @@ struct ImportJob {
   Progress& progress;
   boost::asio::any_io_executor executor;  // runs ImportTarget::make_durable(); not this thread
   unsigned threads = 1;
-  Checkpoint before = {};  // of the interrupted import that it continues
+  std::uint64_t points_per_s_max = 0;  // 0: no limit
+  Checkpoint before = {};              // of the interrupted import that it continues
 };
 
 // Imports everything and makes it durable. After an error, the last checkpoint says what is

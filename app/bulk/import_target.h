@@ -1,8 +1,8 @@
 // Where an import stores its points.
 #pragma once
 
+#include <cstdint>
 #include <memory>
-#include <string_view>
 
 #include "common/result.h"
 #include "common/threads/task.h"
@@ -14,8 +14,8 @@ namespace halite::app {
 class ImportPart {
  public:
   virtual ~ImportPart() = default;
-  // Parses whole lines and returns their number. Call it once; several parts at the same time.
-  virtual std::uint64_t parse(std::string_view text) = 0;
+  // Parses lines and returns their number. Call it once; several parts at the same time.
+  virtual std::uint64_t parse(const ingest::ImportText& text) = 0;
   // Stores what was parsed. Call it once, one part after the other in the order of the text.
   // Blocks. After an error points may be missing: parse and store the text again.
   virtual Result<ingest::Imported> store() = 0;

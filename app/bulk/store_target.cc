@@ -7,8 +7,8 @@ namespace {
 
 class StorePart final : public ImportPart {
  public:
-  explicit StorePart(ingest::Writer& writer) : batch_(writer) {}
-  std::uint64_t parse(std::string_view text) override { return batch_.add(text); }
+  StorePart(ingest::Writer& writer, const ingest::ImportFormat& format) : batch_(writer, format) {}
+  std::uint64_t parse(const ingest::ImportText& text) override { return batch_.add(text); }
   Result<ingest::Imported> store() override { return run_here(batch_.commit()); }
 
  private:
@@ -17,6 +17,8 @@ class StorePart final : public ImportPart {
 
 }  // namespace
 
-std::unique_ptr<ImportPart> StoreTarget::new_part() { return std::make_unique<StorePart>(writer_); }
+std::unique_ptr<ImportPart> StoreTarget::new_part() {
+  return std::make_unique<StorePart>(writer_, format_);
+}
 
 }  // namespace halite::app

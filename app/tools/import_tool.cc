@@ -8,35 +8,35 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "app/bulk/import.h"
 #include "app/bulk/opened_data.h"
 #include "app/bulk/store_target.h"
+#include "app/bulk/url_target.h"
 #include "app/server/logging.h"
 #include "app/server/wait_for.h"
 #include "app/tools/keep_owner.h"
 #include "common/log.h"
+#include "common/threads/io_threads.h"
 
 namespace halite::app {
 namespace {
 
-struct ImportResult {
-  ImportTotals totals;
-  double seconds = 0;
-};
+std::string format_names() {
+  std::vector<std::string_view> names;
+  for (const ingest::Format format : ingest::kFormats) names.push_back(ingest::format_name(format));
+  return fmt::format("{}", fmt::join(names, ", "));
+}
 
 unsigned threads_of(const ImportFlags& flags) {
   return flags.jobs > 0 ? flags.jobs : std::max(1U, std::thread::hardware_concurrency());
 }
 
 // What an interrupted import left.
-Result<Checkpoint> begin_from(const CheckpointFile& file, bool resume) {
-  if (resume) {
-    TRY(std::optional<Checkpoint> found, file.read());
-    return found.value_or(Checkpoint());
-  }
-  const Result<std::optional<Checkpoint>> found = file.read();
-  if (found && !found->has_value()) return Checkpoint();
+Result<std::optional<Checkpoint>> begin_from(const CheckpointFile& file, bool resume) {
+  Result<std::optional<Checkpoint>> found = file.read();
+  if (resume || (found && !found->has_value())) return found;
   return fail(
       Errc::kConflict,
       fmt::format("{} exists: an import was interrupted; continue it by --resume, or remove "
@@ -55,8 +55,13 @@ class Run {
   Result<ImportTotals> run();
 
  private:
+  Result<ingest::Format> choose_format();
   Result<ImportTotals> into_store();
+  Result<ImportTotals> into_server();
   Result<ImportTotals> into(ImportTarget& target, const boost::asio::any_io_executor& executor);
+  [[nodiscard]] ingest::ImportFormat format() const {
+    return {.format = begin_.format, .options = flags_.options};
+  }
 
   const Options& options_;
   const ImportFlags& flags_;
@@ -68,12 +73,32 @@ class Run {
 };
 
 Result<ImportTotals> Run::run() {
-  TRY(begin_, begin_from(checkpoints_, flags_.resume));
+  TRY(const std::optional<Checkpoint> found, begin_from(checkpoints_, flags_.resume));
+  begin_ = found.value_or(Checkpoint());
   TRY(reader_, BlockReader::open(flags_.files, begin_.position));
+  if (!found) {
+    TRY(begin_.format, choose_format());
+  }
   TRY(refused_, RefusedLines::open(flags_.errors, begin_.errors_bytes, err_));
-  TRY(const ImportTotals totals, into_store());
+  TRY(const ImportTotals totals, flags_.url.empty() ? into_store() : into_server());
   TRY_VOID(checkpoints_.remove());
   return totals;
+}
+
+// All files have the format of the first one.
+Result<ingest::Format> Run::choose_format() {
+  if (flags_.format != "auto") {
+    if (const auto named = ingest::format_named(flags_.format)) return *named;
+    return fail(Errc::kInvalidArgument,
+                fmt::format("--format: \"{}\" is no format; the formats are auto, {}",
+                            flags_.format, format_names()));
+  }
+  TRY(const std::string_view text, reader_->peek());
+  if (const auto detected = ingest::detect_format(text)) return *detected;
+  return fail(Errc::kInvalidArgument,
+              fmt::format("cannot tell the format of {} from its first lines; choose one by "
+                          "--format: {}",
+                          flags_.files.front(), format_names()));
 }
 
 Result<ImportTotals> Run::into_store() {
@@ -83,7 +108,7 @@ Result<ImportTotals> Run::into_store() {
     storage::PointStore& points = data->stores().points();
     ingest::Writer writer(data->stores().counters().points(), data->clock(), options_.ingest,
                           data->registry());
-    StoreTarget target(writer, points);
+    StoreTarget target(writer, points, format());
     totals = into(target, data->executor());
     if (totals) {
       err_("writing the points into their final form");
@@ -95,6 +120,14 @@ Result<ImportTotals> Run::into_store() {
   return totals;
 }
 
+Result<ImportTotals> Run::into_server() {
+  TRY(Peer peer, make_peer(flags_.url, flags_.peer));
+  UrlTarget target(std::move(peer), format(), options_.ingest);
+  TRY_VOID(target.check());
+  IoThreads threads(1, "tool");
+  return into(target, threads.executors().front());
+}
+
 Result<ImportTotals> Run::into(ImportTarget& target, const boost::asio::any_io_executor& executor) {
   Progress progress(reader_->bytes_total(), flags_.quiet);
   return import_points({.reader = *reader_,
@@ -104,6 +137,7 @@ Result<ImportTotals> Run::into(ImportTarget& target, const boost::asio::any_io_e
                         .progress = progress,
                         .executor = executor,
                         .threads = threads_of(flags_),
+                        .points_per_s_max = flags_.points_per_s_max,
                         .before = begin_});
 }
 

@@ -8,6 +8,7 @@
 #include "app/client/http_client.h"
 #include "app/settings/options.h"
 #include "app/tools/print.h"
+#include "ingest/formats/point_format.h"
 
 namespace halite::app {
 
@@ -16,11 +17,13 @@ struct ImportFlags {
   std::string url;                 // of a running server; empty: the store of the settings
   PeerFiles peer;
   std::string format = "auto";
+  ingest::FormatOptions options;
   std::string errors;      // file of refused lines; empty: none
   std::string checkpoint;  // file; empty: kCheckpointName in the current directory
   bool resume = false;
-  bool quiet = false;  // shows no progress
-  unsigned jobs = 0;   // threads that parse; 0: one for each processor
+  bool quiet = false;                  // shows no progress
+  unsigned jobs = 0;                   // threads that parse; 0: one for each processor
+  std::uint64_t points_per_s_max = 0;  // 0: as fast as possible
 };
 
 inline constexpr const char* kCheckpointName = "halite-import.checkpoint";

@@ -22,17 +22,33 @@ class Count final : public PointReceiver {
   const PointParser& parser_;
 };
 
-// True if the format takes every line, and there is a point.
-bool takes(Format format, std::string_view text) {
+struct Taken {
+  Format format;
+  std::size_t points = 0;
+  std::size_t refused = 0;
+};
+
+Taken read_as(Format format, std::string_view text) {
   static const PointRules kRules({}, ":");
   const auto parser = make_parser(format, {.default_time = 0}, kRules);
   Count count(*parser);
-  while (!text.empty() && count.refused == 0) {
+  while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     parser->line(text.substr(0, end), count);
     text.remove_prefix(std::min(end + 1, text.size()));
   }
-  return count.refused == 0 && count.points > 0;
+  return {.format = format, .points = count.points, .refused = count.refused};
+}
+
+// The only format that takes most lines, of a text with faults.
+std::optional<Format> most_likely(const std::vector<Taken>& all) {
+  std::optional<Format> likely;
+  for (const Taken& taken : all) {
+    if (taken.points <= taken.refused) continue;
+    if (likely) return std::nullopt;
+    likely = taken.format;
+  }
+  return likely;
 }
 
 // Complete lines, few enough to be read by each parser.
@@ -49,10 +65,14 @@ std::optional<Format> detect_format(std::string_view first_bytes) {
   const std::string_view text = head_of(first_bytes);
   // Only its beginning tells a dump from the exposition format, of which it is a part.
   const bool dump = text.starts_with("{__name__=\"");
+  std::vector<Taken> all;
   std::vector<Format> able;
   for (const Format format : kFormats) {
-    if ((format != Format::kPromDump || dump) && takes(format, text)) able.push_back(format);
+    if (format == Format::kPromDump && !dump) continue;
+    const Taken& taken = all.emplace_back(read_as(format, text));
+    if (taken.points > 0 && taken.refused == 0) able.push_back(format);
   }
+  if (able.empty()) return most_likely(all);
   if (able.size() == 1) return able.front();
   const auto can = [&](Format format) { return std::ranges::find(able, format) != able.end(); };
   if (can(Format::kPromDump)) return Format::kPromDump;

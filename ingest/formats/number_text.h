@@ -1,4 +1,4 @@
-// Doubles as text, in both directions. Private to ingest/formats.
+// Values as text, in both directions.
 #pragma once
 
 #include <cstdint>

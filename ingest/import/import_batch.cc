@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <utility>
 
 #include "ingest/telnet/line_round.h"
@@ -14,61 +15,165 @@ constexpr std::size_t kNoLimit = SIZE_MAX;  // the reader of the file has limite
 constexpr std::size_t kLineBytesExpected = 64;
 constexpr std::string_view kPut = "put ";
 
-bool is_skipped(std::string_view line) {
-  line = without_return(line);
-  return line.empty() || line.front() == '#';
+// Takes the first line off the text, without its line feed.
+std::string_view take_line(std::string_view& text) {
+  const std::size_t end = std::min(text.find('\n'), text.size());
+  const std::string_view line = text.substr(0, end);
+  text.remove_prefix(std::min(end + 1, text.size()));
+  return line;
 }
 
 }  // namespace
 
-struct ImportBatch::Impl {
-  void add_line(std::string_view line);
+class ImportBatch::Impl {
+ public:
+  explicit Impl(WriterContext& context) : context_(context) {}
+  virtual ~Impl() = default;
 
-  WriterContext& context;
-  bool with_command = false;  // lines begin with "put"
-  std::optional<LineRound> round = {};
+  virtual std::uint32_t add(const ImportText& text) = 0;
+
+  struct Parsed {
+    IngestBatch points;
+    std::vector<BatchRefusal> refused;  // by line
+  };
+  // Nothing if nothing was added. Releases what the batch holds of the series cache.
+  virtual std::optional<Parsed> take() = 0;
+
+  [[nodiscard]] WriterContext& context() const { return context_; }
+
+ private:
+  WriterContext& context_;
 };
 
-ImportBatch::ImportBatch(Writer& writer)
-    : impl_(std::make_unique<Impl>(Impl{.context = writer.impl_->context})) {}
+// OpenTSDB's lines, as they come by telnet.
+class ImportBatch::OpentsdbLines final : public Impl {
+ public:
+  using Impl::Impl;
+
+  std::uint32_t add(const ImportText& text) override {
+    std::string_view lines = text.lines;
+    with_command_ = lines.starts_with(kPut);
+    LineRound& round = round_.emplace(context(), with_command_ ? kPutCommand : "",
+                                      lines.size() / kLineBytesExpected);
+    while (true) {
+      lines.remove_prefix(round.add_fast_path(lines, kNoLimit, kNoLimit).bytes);
+      if (lines.empty()) break;
+      add_line(take_line(lines));
+    }
+    round.resolve();
+    return round.lines();
+  }
+
+  std::optional<Parsed> take() override {
+    if (!round_) return std::nullopt;
+    std::vector<BatchRefusal> refused = round_->take_refused();
+    Parsed parsed{.points = round_->take_batch(), .refused = std::move(refused)};
+    round_.reset();
+    return parsed;
+  }
+
+ private:
+  void add_line(std::string_view line) {
+    const std::string_view text = without_return(line);
+    if (text.empty() || text.front() == '#') return round_->skip();
+    // Files that mix both forms are rare: these lines take the general parser.
+    if (line.starts_with(kPut) == with_command_) return round_->add(line);
+    round_->add_completely(line, with_command_ ? "" : kPutCommand);
+  }
+
+  bool with_command_ = false;  // lines begin with "put"
+  std::optional<LineRound> round_;
+};
+
+class ImportBatch::FormatLines final : public Impl, private PointReceiver {
+ public:
+  FormatLines(WriterContext& context, const ImportFormat& format)
+      : Impl(context),
+        has_header_(format.format == Format::kCsv && format.options.csv_columns.empty()),
+        parser_(make_parser(format.format, format.options, context.rules)) {}
+
+  std::uint32_t add(const ImportText& text) override {
+    parsed_.emplace(Parsed{.points = IngestBatch(context().store.pin_series()), .refused = {}});
+    reader_.emplace(context().cache.reader(parsed_->points.pin()));
+    if (has_header_ && !text.first_line.empty()) parser_->line(text.first_line, *this);
+    for (std::string_view lines = text.lines; !lines.empty();) {
+      const std::string_view line = take_line(lines);
+      ++line_;
+      parser_->line(line, *this);
+    }
+    if (text.ends) parser_->end(*this);
+    return line_;
+  }
+
+  std::optional<Parsed> take() override {
+    reader_.reset();
+    return std::exchange(parsed_, std::nullopt);
+  }
+
+ private:
+  void series(const SeriesKey& key) override {
+    hash_ = context().cache.hash(key);
+    id_ = reader_->find_in_order(key, hash_);
+    if (id_) return;
+    grammar_ = key.grammar;
+    metric_.assign(key.metric);
+    tags_.assign(key.tags);
+  }
+
+  void point(PointBits point) override {
+    IngestBatch& points = parsed_->points;
+    if (id_) return points.add(*id_, point, line_);
+    const SeriesKey key{.grammar = grammar_, .metric = metric_, .tags = tags_};
+    if (points.add_if_waiting(key, hash_, point, line_)) return;
+    auto name = parser_->series_name(key);
+    if (!name) return refuse(std::move(name).error().text);
+    points.add_waiting(key, hash_, *std::move(name), point, line_);
+  }
+
+  // All points of a line may have one reason.
+  void refuse(std::string reason) override {
+    std::vector<BatchRefusal>& refused = parsed_->refused;
+    if (!refused.empty() && refused.back().origin == line_ && refused.back().why.text == reason) {
+      return;
+    }
+    refused.push_back({.origin = line_, .why = {.text = std::move(reason)}});
+  }
+
+  const bool has_header_;
+  const std::unique_ptr<PointParser> parser_;
+  std::optional<Parsed> parsed_;
+  std::optional<SeriesCache::Reader> reader_;
+  std::uint32_t line_ = 0;
+  // The series of the next points: its id, or the bytes that name it.
+  std::optional<storage::SeriesId> id_;
+  KeyGrammar grammar_ = KeyGrammar::kPutLine;
+  std::string metric_;
+  std::string tags_;
+  std::uint64_t hash_ = 0;
+};
+
+ImportBatch::ImportBatch(Writer& writer, const ImportFormat& format) {
+  WriterContext& context = writer.impl_->context;
+  if (format.format == Format::kOpenTsdb) {
+    impl_ = std::make_unique<OpentsdbLines>(context);
+  } else {
+    impl_ = std::make_unique<FormatLines>(context, format);
+  }
+}
 
 ImportBatch::~ImportBatch() = default;
 ImportBatch::ImportBatch(ImportBatch&&) noexcept = default;
-ImportBatch& ImportBatch::operator=(ImportBatch&&) noexcept = default;
 
-std::uint32_t ImportBatch::add(std::string_view text) {
-  Impl& impl = *impl_;
-  impl.with_command = text.starts_with(kPut);
-  LineRound& round = impl.round.emplace(impl.context, impl.with_command ? kPutCommand : "",
-                                        text.size() / kLineBytesExpected);
-  while (!text.empty()) {
-    text.remove_prefix(round.add_fast_path(text, kNoLimit, kNoLimit).bytes);
-    if (text.empty()) break;
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    impl.add_line(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  round.resolve();
-  return round.lines();
-}
-
-void ImportBatch::Impl::add_line(std::string_view line) {
-  if (is_skipped(line)) return round->skip();
-  // Files that mix both forms are rare: these lines take the general parser.
-  if (line.starts_with(kPut) == with_command) return round->add(line);
-  round->add_completely(line, with_command ? "" : kPutCommand);
-}
+std::uint32_t ImportBatch::add(const ImportText& text) { return impl_->add(text); }
 
 Task<Imported> ImportBatch::commit() {
-  Impl& impl = *impl_;
   Imported imported;
-  if (!impl.round) co_return imported;
-  std::vector<BatchRefusal> refused = impl.round->take_refused();
-  IngestBatch ingest_batch = impl.round->take_batch();
-  impl.round.reset();
+  std::optional<Impl::Parsed> parsed = impl_->take();
+  if (!parsed) co_return imported;
   CO_TRY(CommitResult committed,
-         co_await impl.context.commit(std::move(ingest_batch), Protocol::kTelnet));
+         co_await impl_->context().commit(std::move(parsed->points), Protocol::kTelnet));
   if (committed.failed) co_return std::unexpected(*std::move(committed.failed));
+  std::vector<BatchRefusal> refused = std::move(parsed->refused);
   std::ranges::move(committed.refused, std::back_inserter(refused));
   std::ranges::sort(refused, {}, &BatchRefusal::origin);
   imported.points = committed.taken;

@@ -1,11 +1,10 @@
 // Lines of files with points, from text to stored points.
 //
-//   ImportBatch batch(writer);
-//   batch.add(text);                                parses; many threads, each with its own batch
-//   const Imported imported = co_await batch.commit();   in the order of the text
+//   ImportBatch batch(writer, {.format = Format::kInflux});
+//   batch.add({.lines = text});                          parses; many threads, a batch each
+//   CO_TRY(Imported imported, co_await batch.commit());  in the order of the text
 //
-// Lines are those of OpenTSDB's `tsdb import`: metric, timestamp, value and tags, separated by
-// single blanks. They may begin with "put ". Empty lines and lines that begin with '#' are skipped.
+// In files of OpenTSDB's lines, empty lines and lines that begin with '#' are skipped.
 //
 //   Order    of two points of a series with equal times, the one that is committed later wins.
 //   Threads  one thread at a time uses a batch.
@@ -14,18 +13,17 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "common/result.h"
 #include "common/threads/task.h"
+#include "ingest/formats/point_format.h"
 #include "ingest/writer.h"
 
 namespace halite::ingest {
 
-// A line that is not stored.
+// A line of which at least one point is not stored.
 struct RefusedLine {
   std::uint32_t line = 0;  // counts from 1 in the text of the batch
   std::string reason;
@@ -34,20 +32,30 @@ struct RefusedLine {
 
 struct Imported {
   std::uint64_t points = 0;          // stored
-  std::vector<RefusedLine> refused;  // by line
+  std::vector<RefusedLine> refused;  // by line; a line may be there more than once
+};
+
+struct ImportFormat {
+  Format format = Format::kOpenTsdb;
+  FormatOptions options = {};
+};
+
+// A part of a file.
+struct ImportText {
+  std::string_view lines;       // whole ones, at most 2^32 - 1; the last may lack its line feed
+  std::string_view first_line;  // of the file, if `lines` begins later
+  bool ends = false;            // the file ends here
 };
 
 class ImportBatch {
  public:
   // The writer outlives the batch.
-  explicit ImportBatch(Writer& writer);
+  ImportBatch(Writer& writer, const ImportFormat& format);
   ~ImportBatch();
   ImportBatch(ImportBatch&&) noexcept;
-  ImportBatch& operator=(ImportBatch&&) noexcept;
 
-  // Parses whole lines, at most 2^32 - 1, and returns their number; the last may lack its line
-  // feed. Call it once. The text need not outlive the call.
-  std::uint32_t add(std::string_view text);
+  // Parses lines and returns their number. Call it once. The text need not outlive the call.
+  std::uint32_t add(const ImportText& text);
 
   // Creates new series and appends all points to the store; waits while the store applies
   // back-pressure. Call it once. An error: points of the batch may be missing; commit the text
@@ -55,7 +63,9 @@ class ImportBatch {
   Task<Imported> commit();
 
  private:
-  struct Impl;
+  class Impl;
+  class OpentsdbLines;
+  class FormatLines;
   std::unique_ptr<Impl> impl_;
 };
 

@@ -1,0 +1,238 @@
+#include "app/bulk/url_target.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <boost/json.hpp>
+#include <fmt/format.h>
+
+#include "common/json/json_value.h"
+#include "common/json_string.h"
+#include "common/threads/run_here.h"
+#include "ingest/formats/number_text.h"
+
+namespace halite::app {
+namespace {
+
+// Limits of one request. OpenTSDB takes bodies of up to 4 MiB.
+constexpr std::size_t kBodyPointsMax = 10'000;
+constexpr std::size_t kBodyBytesMax = 2 << 20;
+
+struct Body {
+  // A JSON array of points. `begins` has the offset of each.
+  std::string json = "[";
+  std::vector<std::size_t> begins;
+  std::vector<std::uint32_t> lines;
+
+  [[nodiscard]] bool full() const {
+    return lines.size() >= kBodyPointsMax || json.size() >= kBodyBytesMax;
+  }
+  [[nodiscard]] std::string_view point(std::size_t at) const {
+    const std::size_t end = at + 1 < begins.size() ? begins[at + 1] : json.size();
+    return std::string_view(json).substr(begins[at], end - begins[at] - 1);  // without , or ]
+  }
+};
+
+std::string_view text_of(const boost::json::value* value) {
+  return value != nullptr && value->is_string() ? std::string_view(value->get_string())
+                                                : std::string_view();
+}
+
+std::string message_of(const HttpReply& reply) {
+  boost::system::error_code error;
+  const boost::json::value answer = parse_json_value(reply.body, error);
+  const std::string_view message =
+      error ? std::string_view() : text_of(answer.find_pointer("/error/message", error));
+  return fmt::format("the server answered {}: {}", reply.status,
+                     message.empty() ? std::string_view(reply.body).substr(0, 200) : message);
+}
+
+// The error of an answer that is about the whole request.
+Error error_of(const HttpReply& reply) {
+  constexpr unsigned kTooMany = 429;
+  const bool passes = reply.status == kTooMany || reply.status >= 500;
+  return {passes ? Errc::kUnavailable : Errc::kInvalidArgument, message_of(reply), {}};
+}
+
+// Reads the points of lines into bodies.
+class BodyBuilder final : private ingest::PointReceiver {
+ public:
+  BodyBuilder(const ingest::ImportFormat& format, const ingest::PointRules& rules)
+      : has_header_(format.format == ingest::Format::kCsv && format.options.csv_columns.empty()),
+        has_comments_(format.format == ingest::Format::kOpenTsdb),
+        parser_(ingest::make_parser(format.format, format.options, rules)) {}
+
+  std::uint32_t add(const ingest::ImportText& text) {
+    if (has_header_ && !text.first_line.empty()) parser_->line(text.first_line, *this);
+    for (std::string_view lines = text.lines; !lines.empty();) {
+      const std::size_t end = std::min(lines.find('\n'), lines.size());
+      const std::string_view line = lines.substr(0, end);
+      lines.remove_prefix(std::min(end + 1, lines.size()));
+      ++line_;
+      if (!has_comments_ || !line.starts_with('#')) parser_->line(line, *this);
+    }
+    if (text.ends) parser_->end(*this);
+    for (Body& body : bodies_) body.json.back() = ']';
+    return line_;
+  }
+
+  [[nodiscard]] const std::vector<Body>& bodies() const { return bodies_; }
+  [[nodiscard]] const std::vector<ingest::RefusedLine>& refused() const { return refused_; }
+
+ private:
+  void series(const ingest::SeriesKey& key) override {
+    auto name = parser_->series_name(key);
+    unnamed_.reset();
+    if (!name) {
+      unnamed_ = std::move(name).error().text;
+      return;
+    }
+    series_ = R"({"metric":)";
+    append_json_string(series_, name->metric);
+    tags_ = R"(,"tags":{)";
+    for (const Tag& tag : name->tags) {
+      if (tags_.back() != '{') tags_ += ',';
+      append_json_string(tags_, tag.key);
+      tags_ += ':';
+      append_json_string(tags_, tag.value);
+    }
+    tags_ += "}},";
+  }
+
+  void point(ingest::PointBits point) override {
+    if (unnamed_) return refuse(*unnamed_);
+    const bool in_ms = (point.flags & kMillis) != 0 || point.time % 1000 != 0;
+    if (in_ms && point.time < ingest::kSurelyMillis) {
+      return refuse(fmt::format("/api/put would read {} ms as seconds", point.time));
+    }
+    if ((point.flags & kFloat) != 0 && !std::isfinite(as_double(point.value))) {
+      return refuse("/api/put takes neither NaN nor infinity");
+    }
+    if (bodies_.empty() || bodies_.back().full()) bodies_.emplace_back();
+    Body& body = bodies_.back();
+    body.begins.push_back(body.json.size());
+    body.lines.push_back(line_);
+    body.json += series_;
+    fmt::format_to(std::back_inserter(body.json), R"(,"timestamp":{},"value":)",
+                   in_ms ? point.time : point.time / 1000);
+    ingest::append_value(body.json, point, true, {});
+    body.json += tags_;
+  }
+
+  void refuse(std::string reason) override {
+    if (!refused_.empty() && refused_.back().line == line_ && refused_.back().reason == reason) {
+      return;
+    }
+    refused_.push_back({.line = line_, .reason = std::move(reason)});
+  }
+
+  const bool has_header_;
+  const bool has_comments_;
+  const std::unique_ptr<ingest::PointParser> parser_;
+  std::uint32_t line_ = 0;
+  std::string series_;                  // the beginning of each point
+  std::string tags_;                    // its end
+  std::optional<std::string> unnamed_;  // why the series has no name
+  std::vector<Body> bodies_;
+  std::vector<ingest::RefusedLine> refused_;
+};
+
+// Finds the points that an answer names.
+class FailedPoints {
+ public:
+  explicit FailedPoints(const Body& body) : body_(body) {}
+
+  // The line of the point. Answers name points in the order of the body.
+  [[nodiscard]] std::uint32_t line_of(const boost::json::value* datapoint) {
+    if (datapoint == nullptr || !datapoint->is_object()) return body_.lines.front();
+    for (std::size_t i = 0; i < body_.lines.size(); ++i) {
+      const std::size_t at = (next_ + i) % body_.lines.size();
+      if (!is_same(body_.point(at), datapoint->get_object())) continue;
+      next_ = at + 1;
+      return body_.lines[at];
+    }
+    return body_.lines.front();
+  }
+
+ private:
+  static bool is_same(std::string_view sent, const boost::json::object& named) {
+    boost::system::error_code error;
+    const boost::json::value point = parse_json_value(sent, error);
+    const auto equal = [&](std::string_view member) {
+      const boost::json::value* const one = point.get_object().if_contains(member);
+      const boost::json::value* const other = named.if_contains(member);
+      return one != nullptr && other != nullptr && *one == *other;
+    };
+    return !error && equal("metric") && equal("timestamp") && equal("tags");
+  }
+
+  const Body& body_;
+  std::size_t next_ = 0;
+};
+
+class UrlPart final : public ImportPart {
+ public:
+  UrlPart(const Peer& peer, const ingest::ImportFormat& format, const ingest::PointRules& rules)
+      : peer_(peer), builder_(format, rules) {}
+
+  std::uint64_t parse(const ingest::ImportText& text) override { return builder_.add(text); }
+
+  Result<ingest::Imported> store() override {
+    ingest::Imported imported{.points = 0, .refused = builder_.refused()};
+    for (const Body& body : builder_.bodies()) TRY_VOID(send(body, imported));
+    std::ranges::sort(imported.refused, {}, &ingest::RefusedLine::line);
+    return imported;
+  }
+
+ private:
+  Result<void> send(const Body& body, ingest::Imported& imported) const {
+    HttpRequest request{.target = "/api/put?details=true", .body = body.json};
+    TRY(const HttpReply reply, run_here(send_http(peer_, std::move(request), HttpLimits())));
+    boost::system::error_code error;
+    const boost::json::value answer = parse_json_value(reply.body, error);
+    const boost::json::value* const errors =
+        error || !answer.is_object() ? nullptr : answer.get_object().if_contains("errors");
+    if (errors == nullptr || !errors->is_array()) {
+      if (reply.status / 100 != 2) return std::unexpected(error_of(reply));
+      imported.points += body.lines.size();
+      return {};
+    }
+    // A server that could not store some now says so by its status.
+    const bool passes = error_of(reply).code == Errc::kUnavailable;
+    FailedPoints failed(body);
+    for (const boost::json::value& entry : errors->get_array()) {
+      const boost::json::object* const object = entry.if_object();
+      imported.refused.push_back(
+          {.line = failed.line_of(object == nullptr ? nullptr : object->if_contains("datapoint")),
+           .reason =
+               std::string(text_of(object == nullptr ? nullptr : object->if_contains("error"))),
+           .passes = passes});
+    }
+    imported.points += body.lines.size() - std::min(errors->get_array().size(), body.lines.size());
+    return {};
+  }
+
+  const Peer& peer_;
+  BodyBuilder builder_;
+};
+
+}  // namespace
+
+Result<void> UrlTarget::check() const {
+  TRY(const HttpReply reply,
+      run_here(send_http(peer_, {.target = "/api/version", .body = {}}, HttpLimits())));
+  if (reply.status / 100 != 2) return std::unexpected(error_of(reply));
+  return {};
+}
+
+std::unique_ptr<ImportPart> UrlTarget::new_part() {
+  return std::make_unique<UrlPart>(peer_, format_, rules_);
+}
+
+}  // namespace halite::app
