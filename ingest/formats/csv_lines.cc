@@ -69,7 +69,8 @@ std::expected<TimestampMs, std::string> read_time(std::string_view text) {
     const auto time = read_rfc3339(text);
     if (!time) return std::unexpected(fmt::format("\"{}\" is not a time of RFC 3339", text));
     if (*time < 0) return std::unexpected(fmt::format("the time {} is before 1970", text));
-    return *time;
+    if (*time <= kTimestampMax) return *time;
+    return std::unexpected(fmt::format("the time {} is more than {} ms", text, kTimestampMax));
   }
   const auto count = read_count(text);
   if (!count) return std::unexpected(count.error());

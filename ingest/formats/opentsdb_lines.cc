@@ -81,6 +81,7 @@ class OpentsdbParser final : public PointParser {
 class OpentsdbWriter final : public PointWriter {
  public:
   std::expected<void, Unwritable> series(const SeriesName& name, std::string& /*to*/) override {
+    if (name.tags.empty()) return std::unexpected("it has no tags");
     metric_ = name.metric;
     tags_.clear();
     for (const Tag& tag : name.tags) {

@@ -124,7 +124,7 @@ std::expected<TimestampMs, std::string> read_seconds(std::string_view text) {
   }
   const auto time = time_in(static_cast<std::int64_t>(seconds), TimeUnit::kSeconds);
   if (!time) return time;
-  return static_cast<TimestampMs>(std::llround(seconds * 1000));
+  return std::min(static_cast<TimestampMs>(std::llround(seconds * 1000)), kTimestampMax);
 }
 
 std::optional<TimestampMs> read_rfc3339(std::string_view text) {
