@@ -61,6 +61,12 @@ std::expected<Columns, std::string> columns_of(const Names& names, bool time_nee
 }
 
 std::expected<TimestampMs, std::string> read_time(std::string_view text) {
+  constexpr std::size_t kDigitsMax = 13;
+  if (text.size() <= kDigitsMax && !text.empty() && count_digits(text) == text.size()) {
+    std::int64_t count = 0;
+    for (const char digit : text) count = count * 10 + (digit - '0');
+    return count < kSurelyMillis ? count * 1000 : count;
+  }
   constexpr std::size_t kDateBytesMin = 20;
   if (text.contains('.') && text.find_first_not_of("0123456789.") == std::string_view::npos) {
     return read_seconds(text);
@@ -100,6 +106,21 @@ bool is_integer_text(std::string_view text) {
   return !digits.empty() && count_digits(digits) == digits.size();
 }
 
+std::optional<PointBits> read_value(std::string_view text, TimestampMs time) {
+  if (is_integer_text(text)) {
+    std::int64_t integer = 0;
+    if (!read_number(text, integer)) return std::nullopt;
+    return integer_point(time, integer);
+  }
+  double real = 0;
+  const char* const end = text.data() + text.size();
+  if (scan_double(text.data(), end, real) == end && !text.empty()) {
+    return double_point(time, double_bits(real));
+  }
+  const auto bits = read_go_double(text);
+  return bits ? std::optional(double_point(time, *bits)) : std::nullopt;
+}
+
 class CsvParser final : public PointParser {
  public:
   CsvParser(const FormatOptions& options, const PointRules& rules)
@@ -109,13 +130,13 @@ class CsvParser final : public PointParser {
     line = without_return(line);
     if (first_ && line.starts_with("\xEF\xBB\xBF")) line.remove_prefix(3);
     if (std::exchange(first_, false) && !given_.empty()) take_header(given_, to);
-    if (line.empty()) return;
+    if (line.empty() || take_row_of_last_series(line, to)) return;
     if (auto wrong = split(line)) {
       to.refuse(*std::move(wrong));
     } else if (!columns_.known() || is_header()) {
       take_header(fields_, to);
     } else {
-      take_row(to);
+      take_row(line, to);
     }
   }
 
@@ -177,14 +198,43 @@ class CsvParser final : public PointParser {
     return true;
   }
 
+  // Rows of a series often follow each other: then only time and value are read. False: the line
+  // needs the general parser.
+  bool take_row_of_last_series(std::string_view line, PointReceiver& to) {
+    if (last_tags_.empty() || !line.starts_with(last_metric_) || !line.ends_with(last_tags_)) {
+      return false;
+    }
+    if (line.size() < last_metric_.size() + last_tags_.size()) return false;
+    line.remove_prefix(last_metric_.size());
+    line.remove_suffix(last_tags_.size());
+    const std::size_t comma = line.find(',');
+    if (comma == std::string_view::npos) return false;
+    const auto time = read_time(line.substr(0, comma));
+    const auto point = time ? read_value(line.substr(comma + 1), *time) : std::nullopt;
+    if (!point) return false;
+    to.series(names_.key());
+    to.point(*point);
+    return true;
+  }
+
+  // Keeps what take_row_of_last_series() compares, of a line that was taken.
+  void keep_series(std::string_view line) {
+    last_tags_.clear();
+    constexpr std::array<std::size_t, 3> kUsual = {0, 1, 2};
+    if (columns_.at != kUsual || fields_.size() == kFixed.size() || line.contains('"')) return;
+    last_metric_ = line.substr(0, fields_[0].size() + 1);
+    last_tags_ = line.substr(static_cast<std::size_t>(fields_[3].data() - 1 - line.data()));
+  }
+
   template <class Names>
   void take_header(const Names& names, PointReceiver& to) {
+    last_tags_.clear();
     auto columns = columns_of(names, !default_time_);
     columns_ = columns ? *std::move(columns) : Columns();
     if (!columns) to.refuse(std::move(columns).error());
   }
 
-  void take_row(PointReceiver& to) {
+  void take_row(std::string_view line, PointReceiver& to) {
     if (fields_.size() != columns_.names.size()) {
       to.refuse(fmt::format("the line has {} fields, the header {} columns", fields_.size(),
                             columns_.names.size()));
@@ -207,19 +257,8 @@ class CsvParser final : public PointParser {
       return;
     }
     const std::string_view value_text = fields_[columns_.at[2]];
-    PointBits point;
-    double real = 0;
-    std::int64_t integer = 0;
-    const char* const end = value_text.data() + value_text.size();
-    if (is_integer_text(value_text) && read_number(value_text, integer)) {
-      point = integer_point(time, integer);
-    } else if (!is_integer_text(value_text) && scan_double(value_text.data(), end, real) == end &&
-               !value_text.empty()) {
-      point = double_point(time, double_bits(real));
-    } else if (const auto bits =
-                   is_integer_text(value_text) ? std::nullopt : read_go_double(value_text)) {
-      point = double_point(time, *bits);
-    } else {
+    const auto point = read_value(value_text, time);
+    if (!point) {
       to.refuse(is_integer_text(value_text)
                     ? fmt::format("the integer {} has more than 64 bits", value_text)
                     : fmt::format("\"{}\" is no value", value_text));
@@ -230,7 +269,8 @@ class CsvParser final : public PointParser {
       if (!fields_[i].empty() && columns_.is_tag(i)) names_.add(columns_.names[i], fields_[i]);
     }
     to.series(names_.key());
-    to.point(point);
+    to.point(*point);
+    keep_series(line);
   }
 
   const IngestLimits limits_;
@@ -239,6 +279,10 @@ class CsvParser final : public PointParser {
   bool first_ = true;
   Columns columns_;
   NamesKey names_;
+  // Of the last line, if it has tags and no quotes: the metric and its ',', the tags and the ','
+  // before them.
+  std::string last_metric_;
+  std::string last_tags_;
   // The current line.
   std::vector<std::string_view> fields_;
   std::string unquoted_;

@@ -87,14 +87,14 @@ class ExpositionParser final : public PointParser {
   // of an exemplar or of a histogram. Whether they are well formed, series_name() finds out.
   Wrong split(std::string_view line, Sample& sample) {
     const std::size_t open = line.find('{');
-    const std::size_t name_end = std::min(line.find_first_of(kBlanks), line.size());
-    if (open == std::string_view::npos ||
-        (open > name_end && line.find_first_not_of(kBlanks, name_end) < open)) {
+    const std::string_view before = line.substr(0, open);  // short if there are labels
+    const std::size_t name_end = std::min(before.find_first_of(kBlanks), before.size());
+    if (open == std::string_view::npos || !trim(before.substr(name_end)).empty()) {
       sample.name = line.substr(0, name_end);
       sample.tail = line.substr(name_end);
       return std::nullopt;
     }
-    sample.name = trim(line.substr(0, open));
+    sample.name = before.substr(0, name_end);
     const std::string_view behind = line.substr(open + 1);
     std::size_t end = behind.rfind('}') + 1;
     const bool others = (format_ == Format::kOpenMetrics && behind.contains('#')) ||
