@@ -22,14 +22,25 @@ void declare_store(CLI::App& app, ServeFlags& flags) {
                  "Storage backend: engine, rocksdb or hbase (default: engine)");
 }
 
+// The flags that say which points to read.
+void declare_source(CLI::App& app, SourceFlags& source) {
+  app.add_option("--match", source.match,
+                 "Series to read, as in queries: METRIC or METRIC{TAG=FILTER,...}; METRIC may end "
+                 "in *; can be repeated (default: all)");
+  app.add_option("--start", source.start, "First time, as in queries (default: the beginning)");
+  app.add_option("--end", source.end, "Time after the last one (default: the end)");
+}
+
 }  // namespace
 
 BulkCommands::BulkCommands(CLI::App& app, ServeFlags& flags) : flags_(flags) {
   declare_import(app);
+  declare_export(app);
 }
 
 std::optional<int> BulkCommands::run() {
   if (import_->parsed()) return exit_status([this] { return run_import(); }, print_err);
+  if (export_->parsed()) return exit_status([this] { return run_export(); }, print_err);
   return std::nullopt;
 }
 
@@ -77,6 +88,50 @@ void BulkCommands::declare_import(CLI::App& app) {
       "\n"
       "Exit status: 0 all lines stored, 1 some lines refused, 2 nothing done, or stopped early;\n"
       "--resume then continues.");
+}
+
+void BulkCommands::declare_export(CLI::App& app) {
+  export_ = app.add_subcommand("export", "Write stored points to a file");
+  declare_store(*export_, flags_);
+  export_->add_option("--url", exporting_.source.url,
+                      "Read from a running server, http[s]://HOST:PORT: Halite, OpenTSDB, "
+                      "VictoriaMetrics or Prometheus");
+  declare_peer(*export_, exporting_.source.peer);
+  declare_source(*export_, exporting_.source);
+  export_->add_option("--format", exporting_.format,
+                      "Format of the file: opentsdb, influx, prometheus, openmetrics, vmjson, "
+                      "promdump or csv (default: opentsdb)");
+  export_->add_option("--output", exporting_.output,
+                      "File to create, packed if it ends in .gz or .zst (default: -, standard "
+                      "output)");
+  export_->add_option("--errors", exporting_.errors,
+                      "Write what the format cannot say to this file: series, number of points and "
+                      "reason, separated by tabs");
+  export_->add_flag("--resume", exporting_.resume, "Continue the export that was interrupted");
+  export_->add_option("--checkpoint", exporting_.checkpoint,
+                      "File that says how far the export has come (default: the output's name with "
+                      ".checkpoint)");
+  export_->add_option("--jobs", exporting_.jobs, "Threads (default: one for each processor)");
+  export_->add_flag("--quiet", exporting_.quiet, "Show no progress");
+  export_->footer(
+      "Without --url, the points come from the store of the settings: by default the data\n"
+      "directory ./halite-data, which no server may use.\n"
+      "\n"
+      "Points are sorted by metric, then by slices of time, then by series, then by time. halite\n"
+      "import reads the file back as the same points.\n"
+      "\n"
+      "  halite export --data-dir /var/lib/halite --output all.txt.zst\n"
+      "  halite export --match 'sys.cpu.*{host=web*}' --start 2026/01/01 --end 2026/02/01 |\n"
+      "    grep -c .\n"
+      "\n"
+      "Exit status: 0 all points written, 1 the format cannot say some points, 2 nothing done, or\n"
+      "stopped early; --resume then continues.");
+}
+
+int BulkCommands::run_export() {
+  Options options;
+  if (!read_offline(*export_, flags_, options)) return kUsage;
+  return static_cast<int>(export_files(options, exporting_, print_out, print_err));
 }
 
 int BulkCommands::run_import() {

@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 
 #include "app/command_line.h"
+#include "app/tools/export_tool.h"
 #include "app/tools/import_tool.h"
 
 namespace halite::app {
@@ -20,11 +21,15 @@ class BulkCommands {
 
  private:
   void declare_import(CLI::App& app);
+  void declare_export(CLI::App& app);
   [[nodiscard]] int run_import();
+  [[nodiscard]] int run_export();
 
   ServeFlags& flags_;
   CLI::App* import_ = nullptr;
+  CLI::App* export_ = nullptr;
   ImportFlags importing_;
+  ExportFlags exporting_;
   std::string precision_ = "ns";
 };
 

@@ -4,6 +4,7 @@
 //    "offset":4096,"lines":70,"points":60,"refused":10,"errors_bytes":512}
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -14,6 +15,9 @@
 #include "ingest/formats/point_format.h"
 
 namespace halite::app {
+
+// The time between two checkpoints of an import, an export or a migration.
+inline constexpr std::chrono::seconds kCheckpointInterval{20};
 
 struct ImportTotals {
   std::uint64_t points = 0;   // stored

@@ -22,7 +22,6 @@ namespace {
 
 using std::chrono::steady_clock;
 
-constexpr std::chrono::seconds kCheckpointInterval{20};
 // A target that cannot store now is asked again, with growing pauses, for so long.
 constexpr std::chrono::minutes kRetryMax{10};
 constexpr std::chrono::milliseconds kPauseMin{500};

@@ -71,9 +71,12 @@ std::string Progress::text(std::chrono::steady_clock::time_point now) const {
     }
     line += fmt::format("{:.1f} %, ", 100 * done);
   }
-  line += fmt::format("{} of ", bytes_done_ / kMiB);
-  line += bytes_total_ > 0 ? fmt::format("{} MiB", bytes_total_ / kMiB) : std::string("? MiB");
-  line += fmt::format(", {:.2f} M points, {:.0f} K points/s",
+  if (bytes_total_ > 0) {
+    line += fmt::format("{} of {} MiB, ", bytes_done_ / kMiB, bytes_total_ / kMiB);
+  } else if (bytes_done_ > 0) {
+    line += fmt::format("{} MiB, ", bytes_done_ / kMiB);
+  }
+  line += fmt::format("{:.2f} M points, {:.0f} K points/s",
                       static_cast<double>(totals_.points) / 1e6, rate / 1e3);
   if (totals_.refused > 0) line += fmt::format(", {} refused", totals_.refused);
   const double bytes = static_cast<double>(bytes_done_ - bytes_begin_);

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "app/bulk/import.h"
 #include "app/bulk/opened_data.h"
@@ -22,12 +21,6 @@
 
 namespace halite::app {
 namespace {
-
-std::string format_names() {
-  std::vector<std::string_view> names;
-  for (const ingest::Format format : ingest::kFormats) names.push_back(ingest::format_name(format));
-  return fmt::format("{}", fmt::join(names, ", "));
-}
 
 unsigned threads_of(const ImportFlags& flags) {
   return flags.jobs > 0 ? flags.jobs : std::max(1U, std::thread::hardware_concurrency());
@@ -91,14 +84,14 @@ Result<ingest::Format> Run::choose_format() {
     if (const auto named = ingest::format_named(flags_.format)) return *named;
     return fail(Errc::kInvalidArgument,
                 fmt::format("--format: \"{}\" is no format; the formats are auto, {}",
-                            flags_.format, format_names()));
+                            flags_.format, ingest::format_names()));
   }
   TRY(const std::string_view text, reader_->peek());
   if (const auto detected = ingest::detect_format(text)) return *detected;
   return fail(Errc::kInvalidArgument,
               fmt::format("cannot tell the format of {} from its first lines; choose one by "
                           "--format: {}",
-                          flags_.files.front(), format_names()));
+                          flags_.files.front(), ingest::format_names()));
 }
 
 Result<ImportTotals> Run::into_store() {

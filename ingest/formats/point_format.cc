@@ -39,6 +39,15 @@ std::string_view format_name(Format format) {
   return kNames[static_cast<std::size_t>(format)];
 }
 
+std::string format_names() {
+  std::string names;
+  for (const Format format : kFormats) {
+    if (!names.empty()) names += ", ";
+    names += format_name(format);
+  }
+  return names;
+}
+
 std::optional<Format> format_named(std::string_view name) {
   const auto found = std::ranges::find(kFormats, name, format_name);
   if (found == kFormats.end()) return std::nullopt;

@@ -43,6 +43,7 @@ inline constexpr std::array kFormats = {Format::kOpenTsdb,    Format::kInflux, F
 // "opentsdb", "influx", "prometheus", "openmetrics", "vmjson", "promdump", "csv".
 [[nodiscard]] std::string_view format_name(Format format);
 [[nodiscard]] std::optional<Format> format_named(std::string_view name);
+[[nodiscard]] std::string format_names();  // of all, separated by commas
 
 // The format of a text, by its first lines; nothing if that is uncertain. The last line may be cut
 // off.

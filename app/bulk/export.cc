@@ -1,0 +1,252 @@
+#include "app/bulk/export.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#include "app/bulk/walk_checkpoint.h"
+#include "common/check.h"
+#include "storage/files/posix_files.h"
+
+namespace halite::app {
+namespace {
+
+using std::chrono::steady_clock;
+
+constexpr int kZstdLevel = 3;
+constexpr int kGzipLevel = 6;
+
+// A gzip member.
+std::string gzip(std::string_view text) {
+  z_stream stream{};
+  constexpr int kGzipWindow = 15 + 16;
+  HALITE_CHECK(
+      deflateInit2(&stream, kGzipLevel, Z_DEFLATED, kGzipWindow, 8, Z_DEFAULT_STRATEGY) == Z_OK,
+      "zlib was called in a wrong state");
+  std::string packed(deflateBound(&stream, text.size()), '\0');
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
+  stream.avail_in = static_cast<uInt>(text.size());
+  stream.next_out = reinterpret_cast<Bytef*>(packed.data());
+  stream.avail_out = static_cast<uInt>(packed.size());
+  HALITE_CHECK(deflate(&stream, Z_FINISH) == Z_STREAM_END, "the bound of zlib is too small");
+  packed.resize(stream.total_out);
+  deflateEnd(&stream);
+  return packed;
+}
+
+// A zstd frame.
+std::string zstd(std::string_view text) {
+  std::string packed(ZSTD_compressBound(text.size()), '\0');
+  const std::size_t size =
+      ZSTD_compress(packed.data(), packed.size(), text.data(), text.size(), kZstdLevel);
+  HALITE_CHECK(ZSTD_isError(size) == 0, "the bound of zstd is too small");
+  packed.resize(size);
+  return packed;
+}
+
+std::string pack(std::string_view text, Packing packing) {
+  if (text.empty()) return {};
+  if (packing == Packing::kGzip) return gzip(text);
+  return packing == Packing::kZstd ? zstd(text) : std::string(text);
+}
+
+// A file, or standard output.
+class Output {
+ public:
+  static Result<std::unique_ptr<Output>> open(const std::string& path, std::uint64_t keep_bytes,
+                                              bool resumes) {
+    std::unique_ptr<storage::File> file;
+    if (path != "-") {
+      const auto files = storage::posix_files();
+      auto opened =
+          files->open(path, resumes ? storage::OpenFile::kWrite : storage::OpenFile::kCreate);
+      if (!opened && opened.error().code == Errc::kConflict) {
+        return fail(Errc::kConflict, fmt::format("{} exists; remove it, or continue an interrupted "
+                                                 "export by --resume",
+                                                 path));
+      }
+      TRY(file, std::move(opened));
+      if (resumes) TRY_VOID(file->truncate(keep_bytes));
+    }
+    return std::make_unique<Output>(std::move(file), keep_bytes);
+  }
+  Output(std::unique_ptr<storage::File> file, std::uint64_t bytes)
+      : file_(std::move(file)), bytes_(bytes) {}
+
+  Result<void> write(std::string_view text) {
+    const std::uint64_t at = std::exchange(bytes_, bytes_ + text.size());
+    if (file_) return file_->pwrite(at, text);
+    while (!text.empty()) {
+      const ssize_t wrote = ::write(STDOUT_FILENO, text.data(), text.size());
+      if (wrote < 0 && errno == EINTR) continue;
+      if (wrote < 0) {
+        return fail(Errc::kUnavailable,
+                    fmt::format("cannot write to standard output: {}", std::strerror(errno)));
+      }
+      text.remove_prefix(static_cast<std::size_t>(wrote));
+    }
+    return {};
+  }
+  Result<void> sync() { return file_ ? file_->datasync() : Result<void>(); }
+  [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
+
+ private:
+  const std::unique_ptr<storage::File> file_;  // null: standard output
+  std::uint64_t bytes_;
+};
+
+struct Unwritten {
+  std::string series;
+  std::string reason;
+  std::uint64_t points = 0;
+};
+
+struct Text final : SliceSink::Prepared {
+  std::string packed;
+  std::uint64_t points = 0;
+  std::vector<Unwritten> unwritten;
+};
+
+std::string describe(const SeriesName& name) {
+  std::string text = name.metric;
+  for (const Tag& tag : name.tags) text += fmt::format(" {}={}", tag.key, tag.value);
+  return text;
+}
+
+class Export final : public SliceSink {
+ public:
+  Export(const ExportJob& job, std::unique_ptr<Output> output,
+         std::unique_ptr<RefusedLines> refused, WalkState state)
+      : job_(job),
+        output_(std::move(output)),
+        refused_(std::move(refused)),
+        progress_(0, job.quiet),
+        state_(std::move(state)) {}
+
+  Result<std::unique_ptr<Prepared>> prepare(const SourceSlice& slice,
+                                            std::vector<ingest::SeriesPoints> points) override;
+  Result<void> take(std::unique_ptr<Prepared> prepared) override;
+  Result<void> reached(const SourcePosition& position) override;
+
+  Result<void> write_header();
+  Result<ImportTotals> finish();
+
+ private:
+  Result<void> checkpoint();
+
+  const ExportJob& job_;
+  const std::unique_ptr<Output> output_;
+  const std::unique_ptr<RefusedLines> refused_;
+  Progress progress_;
+  WalkState state_;
+  steady_clock::time_point last_ = steady_clock::now();
+};
+
+Result<std::unique_ptr<SliceSink::Prepared>> Export::prepare(
+    const SourceSlice& /*slice*/, std::vector<ingest::SeriesPoints> points) {
+  auto text = std::make_unique<Text>();
+  const auto writer = ingest::make_writer(job_.format, job_.options);
+  std::string plain;
+  for (const ingest::SeriesPoints& series : points) {
+    const auto refuse = [&](const std::string& reason, std::uint64_t count) {
+      if (text->unwritten.empty() || text->unwritten.back().reason != reason ||
+          text->unwritten.back().series != describe(series.series)) {
+        text->unwritten.push_back({.series = describe(series.series), .reason = reason});
+      }
+      text->unwritten.back().points += count;
+    };
+    if (const auto named = writer->series(series.series, plain); !named) {
+      refuse(named.error(), series.points.size());
+      continue;
+    }
+    for (const ingest::PointBits& point : series.points) {
+      if (const auto written = writer->point(point, plain)) {
+        ++text->points;
+      } else {
+        refuse(written.error(), 1);
+      }
+    }
+  }
+  writer->finish(plain);
+  text->packed = pack(plain, job_.packing);
+  return text;
+}
+
+Result<void> Export::take(std::unique_ptr<Prepared> prepared) {
+  const auto& text = dynamic_cast<const Text&>(*prepared);
+  TRY_VOID(output_->write(text.packed));
+  state_.totals.points += text.points;
+  for (const Unwritten& unwritten : text.unwritten) {
+    state_.totals.refused += unwritten.points;
+    TRY_VOID(refused_->add(unwritten.series, unwritten.points, unwritten.reason, ""));
+  }
+  progress_.set(0, state_.totals);
+  return {};
+}
+
+Result<void> Export::reached(const SourcePosition& position) {
+  state_.position = position;
+  if (steady_clock::now() - last_ < kCheckpointInterval) return {};
+  return checkpoint();
+}
+
+Result<void> Export::checkpoint() {
+  last_ = steady_clock::now();
+  if (job_.checkpoint.empty()) return {};
+  TRY_VOID(output_->sync());
+  TRY(state_.errors_bytes, refused_->sync());
+  state_.output_bytes = output_->bytes();
+  return write_walk_state(job_.checkpoint, state_);
+}
+
+Result<void> Export::write_header() {
+  std::string text;
+  ingest::make_writer(job_.format, job_.options)->header(text);
+  return output_->write(pack(text, job_.packing));
+}
+
+Result<ImportTotals> Export::finish() {
+  std::string text;
+  ingest::make_writer(job_.format, job_.options)->footer(text);
+  TRY_VOID(output_->write(pack(text, job_.packing)));
+  TRY_VOID(output_->sync());
+  TRY(const std::uint64_t errors_bytes, refused_->sync());
+  static_cast<void>(errors_bytes);
+  if (!job_.checkpoint.empty()) TRY_VOID(remove_walk_state(job_.checkpoint));
+  return state_.totals;
+}
+
+}  // namespace
+
+Packing packing_of(std::string_view path) {
+  if (path.ends_with(".gz")) return Packing::kGzip;
+  return path.ends_with(".zst") ? Packing::kZstd : Packing::kNone;
+}
+
+Result<ImportTotals> export_points(ExportJob job, const Print& err) {
+  std::optional<WalkState> found;
+  WalkState fresh;
+  fresh.task = fmt::format("export to {} as {}", job.path, ingest::format_name(job.format));
+  if (job.resume && !job.checkpoint.empty()) {
+    TRY(found, read_walk_state(job.checkpoint, fresh.task));
+  }
+  const WalkState state = found.value_or(fresh);
+  TRY(auto output, Output::open(job.path, state.output_bytes, found.has_value()));
+  job.walk.from = state.position;
+  TRY(auto refused, RefusedLines::open(job.errors, state.errors_bytes, err));
+  Export sink(job, std::move(output), std::move(refused), state);
+  if (!found) TRY_VOID(sink.write_header());
+  TRY_VOID(walk_source(job.source, sink, job.walk));
+  return sink.finish();
+}
+
+}  // namespace halite::app

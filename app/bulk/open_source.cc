@@ -1,0 +1,70 @@
+#include "app/bulk/open_source.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "app/bulk/server_source.h"
+#include "app/bulk/store_source.h"
+#include "common/units.h"
+#include "query/parse/filter_text.h"
+#include "query/parse/time.h"
+
+namespace halite::app {
+namespace {
+
+Result<std::vector<SourceMatch>> parse_matches(const std::vector<std::string>& texts) {
+  constexpr std::size_t kRegexpBytesMax = 1 << 20;
+  std::vector<SourceMatch> matches;
+  for (const std::string& text : texts) {
+    auto parsed = query::parse_metric(text, kRegexpBytesMax);
+    if (!parsed) {
+      return fail(Errc::kInvalidArgument,
+                  fmt::format("--match: \"{}\": {}", text, parsed.error().message));
+    }
+    SourceMatch match{.metric = std::move(parsed->metric), .filters = {}};
+    for (query::Filter& filter : parsed->filters) match.filters.push_back(std::move(filter.filter));
+    matches.push_back(std::move(match));
+  }
+  return matches;
+}
+
+Result<TimestampMs> parse_edge(std::string_view flag, const std::string& text,
+                               TimestampMs standard) {
+  if (text.empty()) return standard;
+  auto time = query::parse_time(text, {.now = SystemClock().now_ms(), .timezone = {}});
+  if (time) return time;
+  return fail(Errc::kInvalidArgument, fmt::format("{}: {}", flag, time.error().message));
+}
+
+// The span that the store reads at once: a slot or a row.
+std::int64_t span_of(const Options& options) {
+  return options.store == StoreKind::kEngine ? options.layout.span_ms : kHourMs;
+}
+
+}  // namespace
+
+Result<OpenedSource> open_source(const Options& options, const SourceFlags& flags) {
+  OpenedSource opened;
+  TRY(std::vector<SourceMatch> matches, parse_matches(flags.match));
+  TRY(opened.range.begin, parse_edge("--start", flags.start, 0));
+  TRY(opened.range.end, parse_edge("--end", flags.end, query::kTimeEnd));
+  if (opened.range.begin >= opened.range.end) {
+    return fail(Errc::kInvalidArgument, "--start is not before --end");
+  }
+  if (flags.url.empty()) {
+    TRY(opened.data, OpenedData::open(options, DataUse::kRead));
+    opened.source = std::make_unique<StoreSource>(opened.data->stores().points(),
+                                                  std::move(matches), span_of(options));
+    return opened;
+  }
+  TRY(Peer peer, make_peer(flags.url, flags.peer));
+  TRY(opened.source, open_server_source(std::move(peer), std::move(matches)));
+  opened.range.begin = std::max(opened.range.begin, kServerTimeMin);
+  // Not the end of time: servers limit how far it may be ahead.
+  if (flags.end.empty()) opened.range.end = SystemClock().now_ms() + kHourMs;
+  return opened;
+}
+
+}  // namespace halite::app

@@ -1,0 +1,61 @@
+#include "app/tools/export_tool.h"
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "app/bulk/export.h"
+#include "common/log.h"
+
+namespace halite::app {
+namespace {
+
+Result<ImportTotals> run_export(const Options& options, const ExportFlags& flags,
+                                const Print& err) {
+  const auto format = ingest::format_named(flags.format);
+  if (!format) {
+    return fail(Errc::kInvalidArgument,
+                fmt::format("--format: \"{}\" is no format; the formats are {}", flags.format,
+                            ingest::format_names()));
+  }
+  const bool to_file = flags.output != "-";
+  if (flags.resume && !to_file) {
+    return fail(Errc::kInvalidArgument, "--resume needs --output");
+  }
+  TRY(const OpenedSource opened, open_source(options, flags.source));
+  ExportJob job{.source = *opened.source, .walk = {}, .format = *format, .path = flags.output};
+  job.walk.range = opened.range;
+  job.walk.threads =
+      flags.jobs > 0 ? flags.jobs : std::max(1U, std::thread::hardware_concurrency());
+  job.packing = packing_of(flags.output);
+  if (to_file) {
+    job.checkpoint = flags.checkpoint.empty() ? flags.output + ".checkpoint" : flags.checkpoint;
+  }
+  job.resume = flags.resume;
+  job.errors = flags.errors;
+  job.quiet = flags.quiet;
+  return export_points(std::move(job), err);
+}
+
+}  // namespace
+
+ExportStatus export_files(const Options& options, const ExportFlags& flags, const Print& out,
+                          const Print& err) {
+  spdlog::set_level(spdlog::level::warn);
+  const auto began = std::chrono::steady_clock::now();
+  const Result<ImportTotals> totals = run_export(options, flags, err);
+  if (!totals) {
+    err(totals.error().message);
+    return ExportStatus::kFailed;
+  }
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  const std::string done = fmt::format("{} points written, {} refused by the format, {:.1f} s",
+                                       totals->points, totals->refused, seconds);
+  (flags.output == "-" ? err : out)(done);
+  return totals->refused == 0 ? ExportStatus::kAll : ExportStatus::kRefused;
+}
+
+}  // namespace halite::app
