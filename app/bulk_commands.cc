@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "app/bulk/location.h"
 #include "app/tools/tool_exit.h"
 
 namespace halite::app {
@@ -27,7 +28,8 @@ void declare_source(CLI::App& app, SourceFlags& source) {
   app.add_option("--match", source.match,
                  "Series to read, as in queries: METRIC or METRIC{TAG=FILTER,...}; METRIC may end "
                  "in *; can be repeated (default: all)");
-  app.add_option("--start", source.start, "First time, as in queries (default: the beginning)");
+  app.add_option("--start", source.start,
+                 "First time, as in queries; required for servers (default: the beginning)");
   app.add_option("--end", source.end, "Time after the last one (default: the end)");
 }
 
@@ -36,11 +38,13 @@ void declare_source(CLI::App& app, SourceFlags& source) {
 BulkCommands::BulkCommands(CLI::App& app, ServeFlags& flags) : flags_(flags) {
   declare_import(app);
   declare_export(app);
+  declare_migrate(app);
 }
 
 std::optional<int> BulkCommands::run() {
   if (import_->parsed()) return exit_status([this] { return run_import(); }, print_err);
   if (export_->parsed()) return exit_status([this] { return run_export(); }, print_err);
+  if (migrate_->parsed()) return exit_status([this] { return run_migrate(); }, print_err);
   return std::nullopt;
 }
 
@@ -132,6 +136,79 @@ int BulkCommands::run_export() {
   Options options;
   if (!read_offline(*export_, flags_, options)) return kUsage;
   return static_cast<int>(export_files(options, exporting_, print_out, print_err));
+}
+
+void BulkCommands::declare_migrate(CLI::App& app) {
+  migrate_ = app.add_subcommand("migrate", "Copy points between stores and servers");
+  migrate_->add_option("--from", from_, "Source: see below")->required();
+  migrate_->add_option("--to", to_, "Target: see below")->required();
+  declare_source(*migrate_, migrating_.source);
+  migrate_->add_option("--config", flags_.config_file,
+                       "Read the settings of both from this TOML file");
+  migrate_->add_option("--set", flags_.set, "Set any setting of both: NAME=VALUE; can be repeated");
+  migrate_->add_option("--from-set", from_set_, "Set any setting of the source: NAME=VALUE");
+  migrate_->add_option("--to-set", to_set_, "Set any setting of the target: NAME=VALUE");
+  migrate_->add_option("--from-token-file", migrating_.source.peer.token,
+                       "File with a token for the source");
+  migrate_->add_option("--to-token-file", migrating_.to_peer.token,
+                       "File with a token for the target");
+  migrate_->add_option("--ca-file", migrating_.source.peer.ca,
+                       "Trust the certificates in this file with https");
+  migrate_->add_flag("--verify", migrating_.verify,
+                     "Afterwards compare all points by series and hour");
+  migrate_->add_flag("!--no-copy", migrating_.copy, "Copy nothing, only compare");
+  migrate_->add_flag(
+      "--follow", migrating_.follow,
+      "After the copy, copy what the source still receives, until it has nothing new "
+      "for two minutes");
+  migrate_->add_option("--late-ms", migrating_.overlap_ms,
+                       "How late followed points may be (default: 3600000)");
+  migrate_->add_option("--quiet-ms", migrating_.quiet_ms,
+                       "How long the source must have nothing new (default: 120000)");
+  migrate_->add_flag("--resume", migrating_.resume, "Continue the migration that was interrupted");
+  migrate_->add_option("--checkpoint", migrating_.checkpoint,
+                       "File that says how far it has come (default: ./halite-migrate.checkpoint)");
+  migrate_->add_option("--errors", migrating_.errors,
+                       "Write refused series to this file: series, number of points and reason, "
+                       "separated by tabs");
+  migrate_->add_option("--jobs", migrating_.jobs, "Threads (default: one for each processor)");
+  migrate_->add_flag("--quiet", migrating_.quiet, "Show no progress");
+  migrate_->footer(
+      "Sources and targets:\n"
+      "  http[s]://HOST:PORT    a running server. Sources: Halite, OpenTSDB, VictoriaMetrics,\n"
+      "                         Prometheus. Targets: Halite, OpenTSDB\n"
+      "  hbase://QUORUM[/ROOT]  OpenTSDB's tables on HBase; QUORUM: hosts of ZooKeeper\n"
+      "  DIR                    a data directory, which no server may use\n"
+      "\n"
+      "  halite migrate --from http://tsdb:4242 --start 2020/01/01 --to http://127.0.0.1:4242 \\\n"
+      "    --follow --verify\n"
+      "  halite migrate --from hbase://zk1,zk2/hbase --to /var/lib/halite\n"
+      "\n"
+      "Exit status: 0 all points copied, 1 some points refused, missing or different, 2 nothing\n"
+      "done, or stopped early; --resume then continues.");
+}
+
+int BulkCommands::run_migrate() {
+  const auto side = [this](const std::string& text, const std::vector<std::string>& settings,
+                           std::string& url, Options& options) {
+    const Result<Location> location = parse_location(text);
+    if (!location) {
+      print_err(location.error().message);
+      return false;
+    }
+    url = location->url;
+    ServeFlags flags = flags_;
+    flags.set.insert(flags.set.end(), location->settings.begin(), location->settings.end());
+    flags.set.insert(flags.set.end(), settings.begin(), settings.end());
+    return read_offline(*migrate_, flags, options);
+  };
+  Options from;
+  Options to;
+  if (!side(from_, from_set_, migrating_.source.url, from)) return kUsage;
+  if (!side(to_, to_set_, migrating_.to_url, to)) return kUsage;
+  migrating_.to_peer.ca = migrating_.source.peer.ca;
+  migrating_.task = fmt::format("migration from {} to {}", from_, to_);
+  return static_cast<int>(migrate_points(from, to, migrating_, print_out, print_err));
 }
 
 int BulkCommands::run_import() {

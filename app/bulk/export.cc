@@ -116,12 +116,6 @@ struct Text final : SliceSink::Prepared {
   std::vector<Unwritten> unwritten;
 };
 
-std::string describe(const SeriesName& name) {
-  std::string text = name.metric;
-  for (const Tag& tag : name.tags) text += fmt::format(" {}={}", tag.key, tag.value);
-  return text;
-}
-
 class Export final : public SliceSink {
  public:
   Export(const ExportJob& job, std::unique_ptr<Output> output,
@@ -159,8 +153,8 @@ Result<std::unique_ptr<SliceSink::Prepared>> Export::prepare(
   for (const ingest::SeriesPoints& series : points) {
     const auto refuse = [&](const std::string& reason, std::uint64_t count) {
       if (text->unwritten.empty() || text->unwritten.back().reason != reason ||
-          text->unwritten.back().series != describe(series.series)) {
-        text->unwritten.push_back({.series = describe(series.series), .reason = reason});
+          text->unwritten.back().series != ingest::text_of(series.series)) {
+        text->unwritten.push_back({.series = ingest::text_of(series.series), .reason = reason});
       }
       text->unwritten.back().points += count;
     };

@@ -33,7 +33,7 @@ struct ExportJob {
   std::string checkpoint = {};  // path; empty: none is written
   bool resume = false;
   std::string errors = {};  // path of a file of points that the format cannot say; empty: none
-  bool quiet = false;  // shows no progress
+  bool quiet = false;       // shows no progress
 };
 
 // Blocks. kConflict: the file exists and the export does not resume, or the checkpoint is of

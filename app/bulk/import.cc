@@ -14,23 +14,13 @@
 #include <boost/asio/use_future.hpp>
 #include <fmt/format.h>
 
-#include "common/log.h"
+#include "app/bulk/patience.h"
 #include "common/threads/thread_name.h"
 
 namespace halite::app {
 namespace {
 
 using std::chrono::steady_clock;
-
-// A target that cannot store now is asked again, with growing pauses, for so long.
-constexpr std::chrono::minutes kRetryMax{10};
-constexpr std::chrono::milliseconds kPauseMin{500};
-constexpr std::chrono::milliseconds kPauseMax{15'000};
-
-bool may_pass(const Error& error) {
-  return error.code == Errc::kUnavailable || error.code == Errc::kOverloaded ||
-         error.code == Errc::kTimeout;
-}
 
 // The lines of a text with these numbers, which count from 1.
 std::vector<std::string_view> lines_of(std::string_view text,
@@ -180,26 +170,24 @@ void Import::keep_rate() {
 // Lines that the target refuses for now are sent again, before any later line.
 Result<ingest::Imported> Import::store_patiently(const ingest::ImportText& text,
                                                  std::unique_ptr<ImportPart> part) {
-  const steady_clock::time_point began = steady_clock::now();
-  std::chrono::milliseconds pause = kPauseMin;
+  Patience patience;
   ingest::Imported all;
   std::string again;                    // the text of this attempt, if not all of it
   std::vector<std::uint32_t> original;  // the numbers of its lines
   while (true) {
     Result<ingest::Imported> imported = part->store();
-    if (!imported && !may_pass(imported.error())) return imported;
-    const bool patient = steady_clock::now() - began < kRetryMax;
-    if (!imported && !patient) return imported;
-    const std::string_view sent = original.empty() ? text.lines : std::string_view(again);
-    std::string waiting;
-    std::vector<std::uint32_t> numbers;
+    const bool later = patience.try_again(imported);
+    if (!imported && !later) return imported;
     if (imported) {
+      const std::string_view sent = original.empty() ? text.lines : std::string_view(again);
+      std::string waiting;
+      std::vector<std::uint32_t> numbers;
       all.points += imported->points;
       const std::vector<std::string_view> lines = lines_of(sent, imported->refused);
       for (std::size_t i = 0; i < lines.size(); ++i) {
         ingest::RefusedLine& refused = imported->refused[i];
         if (!original.empty()) refused.line = original[refused.line - 1];
-        if (refused.passes && patient) {
+        if (refused.passes && later) {
           waiting.append(lines[i]).append("\n");
           numbers.push_back(refused.line);
         } else {
@@ -210,10 +198,6 @@ Result<ingest::Imported> Import::store_patiently(const ingest::ImportText& text,
       again = std::move(waiting);
       original = std::move(numbers);
     }
-    log::warn("the target is busy, trying again in {} ms{}", pause.count(),
-              imported ? "" : ": " + imported.error().message);
-    std::this_thread::sleep_for(pause);
-    pause = std::min(2 * pause, kPauseMax);
     part = job_.target.new_part();
     ingest::ImportText next = text;
     if (!original.empty()) next = {.lines = again, .first_line = header_of(text)};

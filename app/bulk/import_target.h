@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "common/result.h"
 #include "common/threads/task.h"
@@ -16,6 +17,8 @@ class ImportPart {
   virtual ~ImportPart() = default;
   // Parses lines and returns their number. Call it once; several parts at the same time.
   virtual std::uint64_t parse(const ingest::ImportText& text) = 0;
+  // Takes points in place of lines. Refusals name the number of the series, from 1.
+  virtual void add(const std::vector<ingest::SeriesPoints>& points) = 0;
   // Stores what was parsed. Call it once, one part after the other in the order of the text.
   // Blocks. After an error points may be missing: parse and store the text again.
   virtual Result<ingest::Imported> store() = 0;

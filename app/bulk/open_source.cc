@@ -6,13 +6,22 @@
 #include <fmt/format.h>
 
 #include "app/bulk/server_source.h"
-#include "app/bulk/store_source.h"
 #include "common/units.h"
 #include "query/parse/filter_text.h"
 #include "query/parse/time.h"
 
 namespace halite::app {
 namespace {
+
+Result<TimestampMs> parse_edge(std::string_view flag, const std::string& text,
+                               TimestampMs standard) {
+  if (text.empty()) return standard;
+  auto time = query::parse_time(text, {.now = SystemClock().now_ms(), .timezone = {}});
+  if (time) return time;
+  return fail(Errc::kInvalidArgument, fmt::format("{}: {}", flag, time.error().message));
+}
+
+}  // namespace
 
 Result<std::vector<SourceMatch>> parse_matches(const std::vector<std::string>& texts) {
   constexpr std::size_t kRegexpBytesMax = 1 << 20;
@@ -30,20 +39,9 @@ Result<std::vector<SourceMatch>> parse_matches(const std::vector<std::string>& t
   return matches;
 }
 
-Result<TimestampMs> parse_edge(std::string_view flag, const std::string& text,
-                               TimestampMs standard) {
-  if (text.empty()) return standard;
-  auto time = query::parse_time(text, {.now = SystemClock().now_ms(), .timezone = {}});
-  if (time) return time;
-  return fail(Errc::kInvalidArgument, fmt::format("{}: {}", flag, time.error().message));
-}
-
-// The span that the store reads at once: a slot or a row.
 std::int64_t span_of(const Options& options) {
   return options.store == StoreKind::kEngine ? options.layout.span_ms : kHourMs;
 }
-
-}  // namespace
 
 Result<OpenedSource> open_source(const Options& options, const SourceFlags& flags) {
   OpenedSource opened;
@@ -58,6 +56,10 @@ Result<OpenedSource> open_source(const Options& options, const SourceFlags& flag
     opened.source = std::make_unique<StoreSource>(opened.data->stores().points(),
                                                   std::move(matches), span_of(options));
     return opened;
+  }
+  if (flags.start.empty()) {
+    return fail(Errc::kInvalidArgument,
+                "a server does not say when its points begin: give the time by --start");
   }
   TRY(Peer peer, make_peer(flags.url, flags.peer));
   TRY(opened.source, open_server_source(std::move(peer), std::move(matches)));

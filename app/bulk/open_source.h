@@ -7,6 +7,7 @@
 
 #include "app/bulk/opened_data.h"
 #include "app/bulk/point_source.h"
+#include "app/bulk/store_source.h"
 #include "app/client/http_client.h"
 #include "app/settings/options.h"
 #include "common/clock.h"
@@ -27,6 +28,12 @@ struct OpenedSource {
   std::unique_ptr<PointSource> source;
   TimeRange range;
 };
+
+// "METRIC" or "METRIC{TAG=FILTER,...}". kInvalidArgument: a text is neither.
+[[nodiscard]] Result<std::vector<SourceMatch>> parse_matches(const std::vector<std::string>& texts);
+
+// The span that the store of the options reads at once, in ms: a slot or a row.
+[[nodiscard]] std::int64_t span_of(const Options& options);
 
 // kInvalidArgument: a flag cannot be read.
 [[nodiscard]] Result<OpenedSource> open_source(const Options& options, const SourceFlags& flags);

@@ -14,8 +14,6 @@ void prepare_to_fill(Options& options) {
   options.engine.head_bytes_max = kHeadBytes;
   options.engine.head_freeze_bytes = kHeadBytes / 2;
   options.engine.head_freeze_points = UINT64_MAX;  // no start replays them
-  options.views_cpu_percent = 0;
-  options.care.scrub.interval_ms = 0;
 }
 
 }  // namespace
@@ -31,9 +29,12 @@ OpenedData::~OpenedData() {
 Result<std::unique_ptr<OpenedData>> OpenedData::open(Options options, DataUse use) {
   if (use == DataUse::kFill) {
     prepare_to_fill(options);
-  } else {
-    options.read_only.wanted = true;
+  } else if (has_data_dir(options.store)) {
+    TRY_VOID(make_read_only(options));
   }
+  // Nothing but the points is worked on.
+  options.views_cpu_percent = 0;
+  options.care.scrub.interval_ms = 0;
   std::unique_ptr<OpenedData> data(new OpenedData(std::move(options)));
   TRY_VOID(data->open_stores(use));
   return data;

@@ -21,6 +21,13 @@ struct SourceSlice {
   std::size_t parts = 1;
 };
 
+// How long the ranges of slices should be, in ms.
+struct SliceRanges {
+  std::int64_t min = 0;    // shorter ones cost as much; others end at multiples of it
+  std::int64_t first = 0;  // to begin with
+  std::int64_t max = 0;
+};
+
 class PointSource {
  public:
   virtual ~PointSource() = default;
@@ -33,8 +40,10 @@ class PointSource {
   virtual Result<std::vector<ingest::SeriesPoints>> read(const SourceSlice& slice,
                                                          std::size_t points_max) = 0;
 
-  // Shorter ranges cost as much as this one.
-  [[nodiscard]] virtual std::int64_t range_ms_min() const = 0;
+  // Forgets which series there are, so that later reads see new ones.
+  virtual void refresh() {}
+
+  [[nodiscard]] virtual SliceRanges ranges() const = 0;
   // Whether read() takes slices of several parts.
   [[nodiscard]] virtual bool has_parts() const = 0;
 };

@@ -17,13 +17,12 @@
 #include "common/json/json_value.h"
 #include "common/json_string.h"
 #include "common/threads/run_here.h"
+#include "common/units.h"
 #include "ingest/formats/number_text.h"
 #include "ingest/formats/point_format.h"
 
 namespace halite::app {
 namespace {
-
-constexpr std::int64_t kRangeMsMin = 1000;
 
 std::string url_encoded(std::string_view text) {
   std::string encoded;
@@ -122,7 +121,10 @@ class ServerSource : public PointSource {
     }
     return series.take();
   }
-  [[nodiscard]] std::int64_t range_ms_min() const override { return kRangeMsMin; }
+  // A server computes an answer completely before anybody sees that it is too large.
+  [[nodiscard]] SliceRanges ranges() const override {
+    return {.min = 1000, .first = kHourMs, .max = 32 * kDayMs};
+  }
   [[nodiscard]] bool has_parts() const override { return false; }
 
  protected:

@@ -11,8 +11,8 @@
 
 namespace halite::app {
 
-// The earliest time that can be asked for: OpenTSDB reads smaller numbers as seconds.
-inline constexpr TimestampMs kServerTimeMin = TimestampMs{1} << 32;
+// The earliest time that can be asked for: OpenTSDB reads numbers of fewer digits as seconds.
+inline constexpr TimestampMs kServerTimeMin = 10'000'000'000;
 
 // Finds out which server it is. kUnavailable: it does not answer; kUnsupported: it is none of
 // these, or it cannot evaluate a filter of the matches.

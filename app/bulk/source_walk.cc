@@ -17,7 +17,11 @@ namespace {
 class Walk {
  public:
   Walk(PointSource& source, SliceSink& sink, const WalkOptions& options)
-      : source_(source), sink_(sink), options_(options), range_ms_(source.range_ms_min()) {}
+      : source_(source),
+        sink_(sink),
+        options_(options),
+        ranges_(source.ranges()),
+        range_ms_(ranges_.first) {}
 
   Result<void> run();
 
@@ -44,6 +48,7 @@ class Walk {
   PointSource& source_;
   SliceSink& sink_;
   const WalkOptions& options_;
+  const SliceRanges ranges_;
   std::mutex mutex_;
   std::condition_variable changed_;
   // Guarded by mutex_.
@@ -89,11 +94,10 @@ std::optional<Walk::Next> Walk::next() {
   if (metric_ < metrics_.size() && time_ >= options_.range.end) {
     ++metric_;
     time_ = options_.range.begin;
-    range_ms_ = source_.range_ms_min();
+    range_ms_ = ranges_.first;
   }
   if (metric_ == metrics_.size() || options_.range.begin >= options_.range.end) return std::nullopt;
-  // Slices end at multiples of the shortest range.
-  const std::int64_t unit = source_.range_ms_min();
+  const std::int64_t unit = ranges_.min;
   const TimestampMs end = range_ms_ >= options_.range.end - time_
                               ? options_.range.end
                               : std::min(options_.range.end, ((time_ + range_ms_) / unit) * unit);
@@ -125,7 +129,8 @@ Result<std::optional<Walk::Prepared>> Walk::prepare(const SourceSlice& slice) {
   std::size_t count = 0;
   for (const ingest::SeriesPoints& series : *points) count += series.points.size();
   if (slice.parts == 1 && count < options_.slice_points_max / 4) {
-    set_range(2 * (slice.range.end - slice.range.begin));
+    constexpr std::int64_t kWhenEmpty = 16;
+    set_range((count == 0 ? kWhenEmpty : 2) * (slice.range.end - slice.range.begin));
   }
   TRY(Prepared prepared, sink_.prepare(slice, *std::move(points)));
   return prepared;
@@ -146,7 +151,7 @@ Result<void> Walk::take_in_parts(const SourceSlice& slice) {
 }
 
 Result<std::pair<SourceSlice, SourceSlice>> Walk::halves(const SourceSlice& slice) const {
-  const std::int64_t unit = source_.range_ms_min();
+  const std::int64_t unit = ranges_.min;
   std::pair<SourceSlice, SourceSlice> halves(slice, slice);
   const TimestampMs half = (slice.range.begin + slice.range.end) / 2 / unit * unit;
   if (slice.parts == 1 && half > slice.range.begin) {
@@ -168,7 +173,7 @@ Result<std::pair<SourceSlice, SourceSlice>> Walk::halves(const SourceSlice& slic
 
 void Walk::set_range(std::int64_t range_ms) {
   const std::lock_guard lock(mutex_);
-  range_ms_ = std::max(range_ms, source_.range_ms_min());
+  range_ms_ = std::clamp(range_ms, ranges_.min, ranges_.max);
 }
 
 bool Walk::wait_for_turn(std::uint64_t number) {

@@ -58,6 +58,11 @@ Result<std::vector<std::string>> StoreSource::metrics() {
   return all;
 }
 
+void StoreSource::refresh() {
+  const std::lock_guard lock(mutex_);
+  metric_.reset();
+}
+
 Result<StoreSource::SelectionPtr> StoreSource::select(storage::SeriesQuery query) {
   auto selected = run_here(store_.select(std::move(query), {}));
   // A tag that no series has.

@@ -32,7 +32,11 @@ class StoreSource final : public PointSource {
   Result<std::vector<std::string>> metrics() override;
   Result<std::vector<ingest::SeriesPoints>> read(const SourceSlice& slice,
                                                  std::size_t points_max) override;
-  [[nodiscard]] std::int64_t range_ms_min() const override { return range_ms_min_; }
+  void refresh() override;
+  // No maximum: a read ends early if it has too many points.
+  [[nodiscard]] SliceRanges ranges() const override {
+    return {.min = range_ms_min_, .first = range_ms_min_, .max = INT64_MAX / 64};
+  }
   [[nodiscard]] bool has_parts() const override { return true; }
 
  private:

@@ -9,6 +9,7 @@ class StorePart final : public ImportPart {
  public:
   StorePart(ingest::Writer& writer, const ingest::ImportFormat& format) : batch_(writer, format) {}
   std::uint64_t parse(const ingest::ImportText& text) override { return batch_.add(text); }
+  void add(const std::vector<ingest::SeriesPoints>& points) override { batch_.add(points); }
   Result<ingest::Imported> store() override { return run_here(batch_.commit()); }
 
  private:

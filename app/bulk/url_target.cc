@@ -82,21 +82,31 @@ class BodyBuilder final : private ingest::PointReceiver {
     return line_;
   }
 
+  void add(const std::vector<ingest::SeriesPoints>& points) {
+    for (const ingest::SeriesPoints& one : points) {
+      ++line_;
+      begin_series(one.series);
+      for (const ingest::PointBits& bits : one.points) point(bits);
+    }
+    for (Body& body : bodies_) body.json.back() = ']';
+  }
+
   [[nodiscard]] const std::vector<Body>& bodies() const { return bodies_; }
   [[nodiscard]] const std::vector<ingest::RefusedLine>& refused() const { return refused_; }
 
  private:
   void series(const ingest::SeriesKey& key) override {
     auto name = parser_->series_name(key);
+    if (name) return begin_series(*name);
+    unnamed_ = std::move(name).error().text;
+  }
+
+  void begin_series(const SeriesName& name) {
     unnamed_.reset();
-    if (!name) {
-      unnamed_ = std::move(name).error().text;
-      return;
-    }
     series_ = R"({"metric":)";
-    append_json_string(series_, name->metric);
+    append_json_string(series_, name.metric);
     tags_ = R"(,"tags":{)";
-    for (const Tag& tag : name->tags) {
+    for (const Tag& tag : name.tags) {
       if (tags_.back() != '{') tags_ += ',';
       append_json_string(tags_, tag.key);
       tags_ += ':';
@@ -182,6 +192,7 @@ class UrlPart final : public ImportPart {
       : peer_(peer), builder_(format, rules) {}
 
   std::uint64_t parse(const ingest::ImportText& text) override { return builder_.add(text); }
+  void add(const std::vector<ingest::SeriesPoints>& points) override { builder_.add(points); }
 
   Result<ingest::Imported> store() override {
     ingest::Imported imported{.points = 0, .refused = builder_.refused()};

@@ -76,8 +76,10 @@ Result<std::vector<storage::RetentionRule>> parse_retention_rules(std::string_vi
   return rules;
 }
 
+}  // namespace
+
 // Turns off everything that writes on its own. What a start must write stays in memory.
-Result<void> resolve_read_only_options(Options& options) {
+Result<void> make_read_only(Options& options) {
   if (!has_data_dir(options.store)) {
     return fail(Errc::kInvalidArgument,
                 fmt::format("read_only requires a store with a data directory, which {} does not "
@@ -87,6 +89,7 @@ Result<void> resolve_read_only_options(Options& options) {
   if (options.web_mode == "wo") {
     return fail(Errc::kInvalidArgument, "read_only and web.mode = \"wo\" cannot be combined");
   }
+  options.read_only.wanted = true;
   options.web.mode = web::Mode::kReadOnly;
   options.web.read_only = true;
   options.self_metrics.enabled = false;
@@ -99,6 +102,8 @@ Result<void> resolve_read_only_options(Options& options) {
   options.environment.files = storage::copy_on_write_files(beneath, options.read_only.bytes_max);
   return {};
 }
+
+namespace {
 
 // On HBase, views are rollups (docs/decisions/0080).
 Result<void> check_shared_views(const Options& options) {
@@ -175,7 +180,7 @@ Result<void> resolve_options(Options& options) {
     access.anonymous = "admin";
   }
   options.rollups.rules.aggregators = query::aggregator_names();
-  return options.read_only.wanted ? resolve_read_only_options(options) : Result<void>();
+  return options.read_only.wanted ? make_read_only(options) : Result<void>();
 }
 
 }  // namespace halite::app

@@ -157,6 +157,10 @@ void declare_scrub_and_backup(Config& config, ScrubBackupOptions& care);
 void declare_hbase(Config& config, HBaseSettings& hbase);
 [[nodiscard]] Result<void> resolve_hbase_options(Options& options);
 
+// Makes resolved options those of a server that changes nothing. kInvalidArgument: the store has no
+// data directory, or another setting excludes it.
+[[nodiscard]] Result<void> make_read_only(Options& options);
+
 // Resolves settings that depend on others or on the machine: `listen` ("ADDR:PORT", or
 // "[ADDR]:PORT" for IPv6), `web.mode`, the machine's name and its number of processors.
 [[nodiscard]] Result<void> resolve_options(Options& options);

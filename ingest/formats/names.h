@@ -1,5 +1,5 @@
 // Names of the formats that have no rules of OpenTSDB: any UTF-8 without a zero byte; any number of
-// tags from none up to ingest.tags_max. Private to ingest/formats.
+// tags from none up to ingest.tags_max. For ingest/formats and ingest/import.
 #pragma once
 
 #include <expected>

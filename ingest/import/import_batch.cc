@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "ingest/formats/names.h"
 #include "ingest/telnet/line_round.h"
 #include "ingest/writer_impl.h"
 
@@ -152,6 +153,43 @@ class ImportBatch::FormatLines final : public Impl, private PointReceiver {
   std::uint64_t hash_ = 0;
 };
 
+class ImportBatch::NamedPoints final : public Impl {
+ public:
+  using Impl::Impl;
+
+  std::uint32_t add(const ImportText& /*text*/) override { return 0; }
+
+  void add_points(const std::vector<SeriesPoints>& series) {
+    points_.emplace(context().store.pin_series());
+    std::optional reader = context().cache.reader(points_->pin());
+    NamesKey names;
+    for (std::uint32_t number = 1; const SeriesPoints& one : series) {
+      names.set(one.series);
+      const SeriesKey key = names.key();
+      const std::uint64_t hash = context().cache.hash(key);
+      const auto id = reader->find_in_order(key, hash);
+      for (const PointBits& point : one.points) {
+        if (id) {
+          points_->add(*id, point, number);
+        } else if (!points_->add_if_waiting(key, hash, point, number)) {
+          points_->add_waiting(key, hash, one.series, point, number);
+        }
+      }
+      ++number;
+    }
+  }
+
+  std::optional<Parsed> take() override {
+    if (!points_) return std::nullopt;
+    Parsed parsed{.points = *std::move(points_), .refused = {}};
+    points_.reset();
+    return parsed;
+  }
+
+ private:
+  std::optional<IngestBatch> points_;
+};
+
 ImportBatch::ImportBatch(Writer& writer, const ImportFormat& format) {
   WriterContext& context = writer.impl_->context;
   if (format.format == Format::kOpenTsdb) {
@@ -165,6 +203,12 @@ ImportBatch::~ImportBatch() = default;
 ImportBatch::ImportBatch(ImportBatch&&) noexcept = default;
 
 std::uint32_t ImportBatch::add(const ImportText& text) { return impl_->add(text); }
+
+void ImportBatch::add(const std::vector<SeriesPoints>& points) {
+  auto named = std::make_unique<NamedPoints>(impl_->context());
+  named->add_points(points);
+  impl_ = std::move(named);
+}
 
 Task<Imported> ImportBatch::commit() {
   Imported imported;

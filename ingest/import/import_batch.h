@@ -19,6 +19,7 @@
 
 #include "common/threads/task.h"
 #include "ingest/formats/point_format.h"
+#include "ingest/import/series_points.h"
 #include "ingest/writer.h"
 
 namespace halite::ingest {
@@ -56,6 +57,9 @@ class ImportBatch {
 
   // Parses lines and returns their number. Call it once. The text need not outlive the call.
   std::uint32_t add(const ImportText& text);
+  // Adds points that need no parsing, in place of lines. A refusal names the series by its number,
+  // counted from 1.
+  void add(const std::vector<SeriesPoints>& points);
 
   // Creates new series and appends all points to the store; waits while the store applies
   // back-pressure. Call it once. An error: points of the batch may be missing; commit the text
@@ -66,6 +70,7 @@ class ImportBatch {
   class Impl;
   class OpentsdbLines;
   class FormatLines;
+  class NamedPoints;
   std::unique_ptr<Impl> impl_;
 };
 
