@@ -77,6 +77,31 @@ TEST_P(PointStoreContract, EveryBitComesBack) {
   EXPECT_EQ(points.begin()->second, expected);
 }
 
+// Text formats have them (docs/data-model.md); only OpenTSDB's own doors refuse them.
+TEST_P(PointStoreContract, SeriesWithoutTagsAndWithAnyNames) {
+  const SeriesId bare = intern("m");
+  EXPECT_EQ(intern("m"), bare);
+  EXPECT_NE(intern("m host=a"), bare);
+  const SeriesName odd{.metric = "a:b {\n}",
+                       .tags = {{.key = "k \"=", .value = "v,\\\xF0\x9F\x98\x80"}}};
+  const auto ids = run(store().intern({odd}, CreateNames{})).value();
+  ASSERT_TRUE(ids[0]);
+  put(bare, kBase, 1);
+  put(intern("m host=a"), kBase, 2);
+  put(*ids[0], kBase, 3);
+  for (int restarts = 0; restarts < 2; ++restarts) {
+    Points expected;
+    expected[parse_series("m")][kBase] = {double_bits(1), true};
+    expected[parse_series("m host=a")][kBase] = {double_bits(2), true};
+    EXPECT_EQ(scan(select("m"), {kBase, kBase + kHour}), expected);
+    EXPECT_THAT(tags_found(select("m", {}, true), {kBase, kBase + kHour}), ElementsAre(""));
+    const Points odd_points{{odd, {{kBase, {double_bits(3), true}}}}};
+    EXPECT_EQ(scan(select(odd.metric), {kBase, kBase + kHour}), odd_points);
+    EXPECT_EQ(name_of(store().series(intern("m"))), parse_series("m"));
+    reopen();
+  }
+}
+
 TEST_P(PointStoreContract, RangesAreHalfOpen) {
   const SeriesId id = intern("m host=a");
   for (const TimestampMs time : {kBase - 1, kBase, kBase + 1, kBase + kHour - 1, kBase + kHour}) {
