@@ -44,6 +44,21 @@ TEST(Check, FindsNothingInARing) {
   EXPECT_EQ(text_of(checked(data)), "");
 }
 
+TEST(Check, FindsNothingInASeriesWithoutTags) {
+  Damaged data;
+  ASSERT_TRUE(data.world.open());
+  const auto ids = test::run_task(
+      data.world.points->intern({SeriesName{.metric = "m", .tags = {}}}, CreateNames()));
+  ASSERT_TRUE(ids && (*ids)[0]);
+  PointBatch points;
+  points.add(*(*ids)[0], data.world.clock.now_ms(), integer_bits(1), 0);
+  const auto accepted = test::run_task(data.world.points->append(std::move(points)));
+  ASSERT_TRUE(accepted && accepted->refused.empty());
+  ASSERT_TRUE(test::run_task(data.world.points->flush()));
+  ASSERT_TRUE(data.world.close());
+  EXPECT_EQ(text_of(checked(data)), "");
+}
+
 TEST(Check, ChangesNothing) {
   Damaged data;
   const std::uint64_t changes = data.world.files->changes();
