@@ -80,5 +80,49 @@ TEST_F(KeyMatch, Names) {
   EXPECT_FALSE(matches(kNames, "host"));
 }
 
+TEST_F(KeyMatch, Influx) {
+  constexpr auto kInflux = KeyGrammar::kInflux;
+  EXPECT_TRUE(matches(kInflux, "sys.cpu,host=web01,dc=z\xC3\xBCrich", "value"));
+  EXPECT_TRUE(matches(kInflux, "sys.cpu,dc=z\xC3\xBCrich,host=web01,x=", "value"));
+  EXPECT_FALSE(matches(kInflux, "sys.cpu,host=web01,dc=z\xC3\xBCrich", "user"));
+  EXPECT_FALSE(matches(kInflux, "sys.cp,host=web01,dc=z\xC3\xBCrich", "value"));
+  EXPECT_FALSE(matches(kInflux, "sys.cpu", "value"));
+  EXPECT_FALSE(matches(kInflux, "sys.cpu,host=web01,dc=z\xC3\xBCrich,", "value"));
+  EXPECT_FALSE(matches(kInflux, "sys.cpu,host=web01,dc", "value"));
+  EXPECT_FALSE(matches(kInflux, "sys.cpu,host=web01=,dc=z\xC3\xBCrich", "value"));
+  EXPECT_FALSE(matches(kInflux, "sys.cpu,host=web01,dc=z\xC3\xBCrich,=", "value"));
+  EXPECT_FALSE(matches(kInflux, "sys\\.cpu,host=web01,dc=z\xC3\xBCrich", "value"));
+  EXPECT_FALSE(matches(kInflux, "", "value"));
+}
+
+TEST_F(KeyMatch, Labels) {
+  for (const KeyGrammar grammar : {KeyGrammar::kExposition, KeyGrammar::kPromDump}) {
+    EXPECT_TRUE(matches(grammar, "host=\"web01\",dc=\"z\xC3\xBCrich\""));
+    EXPECT_TRUE(matches(grammar, "host=\"web01\", dc=\"z\xC3\xBCrich\",x=\"\","));
+    EXPECT_TRUE(matches(grammar, "__name__=\"sys.cpu\", host=\"web01\", dc=\"z\xC3\xBCrich\"", ""));
+    EXPECT_FALSE(matches(grammar, "__name__=\"sys.cpu\",host=\"web01\",dc=\"z\xC3\xBCrich\""));
+    EXPECT_FALSE(matches(grammar, "__name__=\"x\",host=\"web01\",dc=\"z\xC3\xBCrich\"", ""));
+    EXPECT_FALSE(matches(grammar, "host=\"web01\",dc=\"z\xC3\xBCrich\"", ""));
+    EXPECT_FALSE(matches(grammar, "host=\"web01\",dc=\"z\xC3\xBCrich\"", "sys.cp"));
+    EXPECT_FALSE(matches(grammar, "host=\"web01\""));
+    EXPECT_FALSE(matches(grammar, "host=\"web01\"dc=\"z\xC3\xBCrich\""));
+    EXPECT_FALSE(matches(grammar, "host=\"web01\",dc=\"z\\u00fcrich\""));
+    EXPECT_FALSE(matches(grammar, "host=\"web01\",dc=z\xC3\xBCrich"));
+    EXPECT_FALSE(matches(grammar, "host=\"web01\",dc=\"z\xC3\xBCrich"));
+    EXPECT_FALSE(matches(grammar, ""));
+  }
+}
+
+TEST_F(KeyMatch, VmJson) {
+  constexpr auto kVmJson = KeyGrammar::kVmJson;
+  const std::string tags = "\"host\":\"web01\",\"dc\":\"z\xC3\xBCrich\"";
+  EXPECT_TRUE(matches(kVmJson, "{\"__name__\":\"sys.cpu\"," + tags + "}", ""));
+  EXPECT_TRUE(matches(kVmJson, "{" + tags + ", \"x\":\"\", \"__name__\" : \"sys.cpu\" }", ""));
+  EXPECT_FALSE(matches(kVmJson, "{" + tags + "}", ""));
+  EXPECT_FALSE(matches(kVmJson, "{\"__name__\":\"sys.cp\"," + tags + "}", ""));
+  EXPECT_FALSE(matches(kVmJson, "{\"__name__\":\"sys.cpu\"," + tags + "", ""));
+  EXPECT_FALSE(matches(kVmJson, "{\"__name__\":\"sys.cpu\",\"host\":\"web01\"}", ""));
+}
+
 }  // namespace
 }  // namespace halite::ingest
