@@ -12,6 +12,7 @@
 #include "common/bytes/read_number.h"
 #include "ingest/formats/names.h"
 #include "ingest/formats/number_text.h"
+#include "ingest/formats/shown.h"
 #include "ingest/telnet/line_words.h"
 
 namespace halite::ingest {
@@ -46,7 +47,7 @@ std::expected<Columns, std::string> columns_of(const Names& names, bool time_nee
     } else {
       if (name.empty()) return std::unexpected("the header has a column without a name");
       if (std::ranges::find(tags, name) != tags.end()) {
-        return std::unexpected(fmt::format("the header has two columns {}", name));
+        return std::unexpected(fmt::format("the header has two columns {}", shown(name)));
       }
       tags.push_back(name);
     }
@@ -73,10 +74,11 @@ std::expected<TimestampMs, std::string> read_time(std::string_view text) {
   }
   if (text.size() >= kDateBytesMin && text.find_first_of(":") != std::string_view::npos) {
     const auto time = read_rfc3339(text);
-    if (!time) return std::unexpected(fmt::format("\"{}\" is not a time of RFC 3339", text));
-    if (*time < 0) return std::unexpected(fmt::format("the time {} is before 1970", text));
+    if (!time) return std::unexpected(fmt::format("{} is not a time of RFC 3339", shown(text)));
+    if (*time < 0) return std::unexpected(fmt::format("the time {} is before 1970", shown(text)));
     if (*time <= kTimestampMax) return *time;
-    return std::unexpected(fmt::format("the time {} is more than {} ms", text, kTimestampMax));
+    return std::unexpected(
+        fmt::format("the time {} is more than {} ms", shown(text), kTimestampMax));
   }
   const auto count = read_count(text);
   if (!count) return std::unexpected(count.error());
@@ -260,8 +262,8 @@ class CsvParser final : public PointParser {
     const auto point = read_value(value_text, time);
     if (!point) {
       to.refuse(is_integer_text(value_text)
-                    ? fmt::format("the integer {} has more than 64 bits", value_text)
-                    : fmt::format("\"{}\" is no value", value_text));
+                    ? fmt::format("the integer {} has more than 64 bits", shown(value_text))
+                    : fmt::format("{} is no value", shown(value_text)));
       return;
     }
     names_.begin(fields_[columns_.at[0]]);

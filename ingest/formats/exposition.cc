@@ -9,6 +9,7 @@
 
 #include "ingest/formats/labels.h"
 #include "ingest/formats/number_text.h"
+#include "ingest/formats/shown.h"
 #include "ingest/telnet/line_words.h"
 
 namespace halite::ingest {
@@ -115,7 +116,15 @@ class ExpositionParser final : public PointParser {
     if (format_ == Format::kOpenMetrics) {
       const void* const hash = std::memchr(at, '#', sample.tail.size());
       exemplar = hash != nullptr;
-      if (exemplar) end = static_cast<const char*>(hash);
+      if (exemplar) {
+        const std::string_view behind(static_cast<const char*>(hash) + 1, end);
+        end = static_cast<const char*>(hash);
+        if (end == at || !is_blank(end[-1]) || !trim(behind).starts_with('{') ||
+            !behind.contains('}')) {
+          to.refuse(at_column("only an exemplar may follow: # {..} value", end));
+          return;
+        }
+      }
     }
     while (at != end && is_blank(*at)) ++at;
     const char* const value_begin = at;
@@ -130,9 +139,7 @@ class ExpositionParser final : public PointParser {
     }
     if (!value) {
       to.refuse(stop == at ? at_column("the line has no value", at)
-                           : at_column(fmt::format("\"{}\" is no value",
-                                                   std::string_view(value_begin, stop)),
-                                       value_begin));
+                           : at_column(shown({value_begin, stop}) + " is no value", value_begin));
       return;
     }
     at = stop;

@@ -11,6 +11,7 @@
 #include "common/bytes/read_number.h"
 #include "ingest/formats/names.h"
 #include "ingest/formats/number_text.h"
+#include "ingest/formats/shown.h"
 #include "ingest/telnet/line_words.h"
 
 namespace halite::ingest {
@@ -21,11 +22,11 @@ const char* find_byte(const char* at, const char* end, char byte) {
   return found == nullptr ? end : static_cast<const char*>(found);
 }
 
-// The first byte of `any` without a backslash before it; the end if there is none.
+// The first byte of `any` without a backslash directly before it, whatever is before that; the end
+// if there is none.
 const char* find_bare(const char* at, const char* end, std::string_view any) {
-  for (; at != end && !any.contains(*at); ++at) {
-    if (*at == '\\' && at + 1 != end) ++at;
-  }
+  const char* const begin = at;
+  while (at != end && (!any.contains(*at) || (at != begin && at[-1] == '\\'))) ++at;
   return at;
 }
 
@@ -48,6 +49,7 @@ void append_escaped(std::string& to, std::string_view text, std::string_view esc
 }
 
 constexpr std::string_view kInMeasurement = ", ";
+constexpr std::string_view kReadInMeasurement = ", =";  // which InfluxDB reads, too
 constexpr std::string_view kInTag = ", =";
 
 // `text` is measurement,k=v,k=v.
@@ -57,7 +59,7 @@ std::expected<SeriesName, Refused> series_of(std::string_view text, std::string_
   const char* at = text.data();
   const char* const end = at + text.size();
   const char* stop = find_bare(at, end, ",");
-  std::string metric = unescaped({at, stop}, kInMeasurement);
+  std::string metric = unescaped({at, stop}, kReadInMeasurement);
   if (metric.empty()) return illegal("the measurement is empty");
   if (const std::string name = unescaped(field, kInTag); name != options.influx_value_field) {
     metric += options.influx_separator;
@@ -70,13 +72,12 @@ std::expected<SeriesName, Refused> series_of(std::string_view text, std::string_
     stop = find_bare(at, end, ",");
     const char* const equals = find_bare(at, stop, "=");
     if (equals == stop || equals == at) {
-      return illegal(fmt::format("the tag \"{}\" at byte {} of the series has no {}",
-                                 std::string_view(at, stop), column,
-                                 equals == stop ? "'='" : "key"));
+      return illegal(fmt::format("the tag {} at byte {} of the series has no {}", shown({at, stop}),
+                                 column, equals == stop ? "'='" : "key"));
     }
     if (find_bare(equals + 1, stop, "=") != stop) {
-      return illegal(fmt::format("the tag \"{}\" at byte {} of the series has a second '='",
-                                 std::string_view(at, stop), column));
+      return illegal(fmt::format("the tag {} at byte {} of the series has a second '='",
+                                 shown({at, stop}), column));
     }
     tags.push_back(
         {.key = unescaped({at, equals}, kInTag), .value = unescaped({equals + 1, stop}, kInTag)});
@@ -186,8 +187,7 @@ class InfluxParser final : public PointParser {
       if (stop == at_) return at_column("a field without a value", key);
       at_ = stop;
       if (!read_value({value, stop}, field)) {
-        return at_column(fmt::format("\"{}\" is no value: 1.5, 1i, 1u, true, or \"a string\"",
-                                     std::string_view(value, stop)),
+        return at_column(shown({value, stop}) + " is no value: 1.5, 1i, 1u, true, or \"a string\"",
                          value);
       }
     }

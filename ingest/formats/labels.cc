@@ -11,6 +11,7 @@
 #include "common/bytes/ascii.h"
 #include "common/bytes/utf8.h"
 #include "ingest/formats/names.h"
+#include "ingest/formats/shown.h"
 
 namespace halite::ingest {
 namespace {
@@ -19,10 +20,6 @@ bool is_classic(std::string_view name, bool metric) {
   return !name.empty() && !is_digit(name.front()) && std::ranges::all_of(name, [&](char c) {
     return is_letter_or_digit(c) || c == '_' || (metric && c == ':');
   });
-}
-
-bool is_bare(std::string_view name) {
-  return !name.empty() && name.find_first_of(" \t\"{},=") == std::string_view::npos;
 }
 
 // Appends what a backslash and the text behind it stand for, and removes them. False: not an
@@ -152,6 +149,9 @@ std::optional<Refused> take_label(LabelReader& reader, Names& names) {
     return reader.wrong("a label has the form name=\"value\"");
   }
   if (key.empty()) return reader.wrong("a label without a name");
+  if (!quoted && !is_bare_name(key)) {
+    return reader.wrong(fmt::format("{} is not a label: put it in quotes", shown(key)));
+  }
   reader.skip_blanks();
   if (!reader.at_quote()) return reader.wrong("the value of a label is in quotes");
   auto value = reader.take_string();
@@ -197,8 +197,8 @@ std::expected<SeriesName, Refused> parse_labels(std::string_view name, std::stri
                                                 Escapes escapes, const IngestLimits& limits) {
   Names names;
   if (!name.empty()) {
-    if (!is_bare(name)) {
-      return illegal(fmt::format("\"{}\" is not a metric: put it in braces and quotes", name));
+    if (!is_bare_name(name)) {
+      return illegal(fmt::format("{} is not a metric: put it in braces and quotes", shown(name)));
     }
     names.metric = name;
     names.has_metric = true;

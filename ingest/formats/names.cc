@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "common/bytes/utf8.h"
+#include "ingest/formats/shown.h"
 
 namespace halite::ingest {
 namespace {
@@ -23,7 +24,7 @@ std::optional<std::string> fault(std::string_view what, std::string_view name,
   if (!is_utf8(name)) return fmt::format("a {} is not UTF-8", what);
   const std::size_t zero = name.find('\0');
   if (zero != std::string_view::npos) {
-    return fmt::format("a {} has a zero byte, \"{}\"..", what, name.substr(0, zero));
+    return fmt::format("a {} has a zero byte behind {}", what, shown(name.substr(0, zero)));
   }
   return std::nullopt;
 }
@@ -44,7 +45,8 @@ std::expected<SeriesName, Refused> free_series(std::string metric, std::vector<T
   }
   std::ranges::sort(tags);
   const auto twice = std::ranges::adjacent_find(tags, {}, &Tag::key);
-  if (twice != tags.end()) return illegal(fmt::format("the tag key {} is there twice", twice->key));
+  if (twice != tags.end())
+    return illegal(fmt::format("the tag key {} is there twice", shown(twice->key)));
   return SeriesName{.metric = std::move(metric), .tags = std::move(tags)};
 }
 

@@ -10,6 +10,7 @@
 
 #include "common/bytes/ascii.h"
 #include "ingest/formats/number_text.h"
+#include "ingest/formats/shown.h"
 
 namespace halite::ingest {
 namespace {
@@ -97,9 +98,9 @@ std::expected<std::int64_t, std::string> read_count(std::string_view text) {
   if (value && text.front() != '+') return *value;
   const std::string_view digits = text.starts_with('-') ? text.substr(1) : text;
   if (digits.empty() || count_digits(digits) != digits.size()) {
-    return std::unexpected(fmt::format("\"{}\" is not a time", text));
+    return std::unexpected(fmt::format("{} is not a time", shown(text)));
   }
-  return std::unexpected(fmt::format("the time {} has too many digits", text));
+  return std::unexpected(fmt::format("the time {} has too many digits", shown(text)));
 }
 
 std::expected<TimestampMs, std::string> read_seconds(std::string_view text) {
@@ -116,11 +117,12 @@ std::expected<TimestampMs, std::string> read_seconds(std::string_view text) {
   }
   double seconds = 0;
   if (!read_double(text, seconds) || !std::isfinite(seconds)) {
-    return std::unexpected(fmt::format("\"{}\" is not a time", text));
+    return std::unexpected(fmt::format("{} is not a time", shown(text)));
   }
-  if (seconds < 0) return std::unexpected(fmt::format("the time {} is before 1970", text));
+  if (seconds < 0) return std::unexpected(fmt::format("the time {} is before 1970", shown(text)));
   if (seconds > static_cast<double>(kTimestampMax)) {
-    return std::unexpected(fmt::format("the time {} is more than {} ms", text, kTimestampMax));
+    return std::unexpected(
+        fmt::format("the time {} is more than {} ms", shown(text), kTimestampMax));
   }
   const auto time = time_in(static_cast<std::int64_t>(seconds), TimeUnit::kSeconds);
   if (!time) return time;

@@ -9,6 +9,7 @@
 #include "common/json_string.h"
 #include "ingest/formats/names.h"
 #include "ingest/formats/number_text.h"
+#include "ingest/formats/shown.h"
 #include "ingest/json/json_text.h"
 #include "ingest/telnet/line_words.h"
 
@@ -152,7 +153,8 @@ class VmJsonParser final : public PointParser {
       if (!name || !cursor.take(':'))
         return illegal("\"metric\": a label has the form \"k\":\"v\"");
       auto value = take_text(cursor);
-      if (!value) return illegal(fmt::format("\"metric\": the value of {} is no string", *name));
+      if (!value)
+        return illegal(fmt::format("\"metric\": the value of {} is no string", shown(*name)));
       if (*name != kNameLabel) {
         tags.push_back({.key = *std::move(name), .value = *std::move(value)});
       } else if (has_metric) {
@@ -197,7 +199,7 @@ class VmJsonParser final : public PointParser {
     if (name == "timestamps") return take_times(cursor);
     std::string_view value;
     if (!cursor.take_any(value)) {
-      return cursor.wrong(fmt::format("\"{}\" has no complete value", name));
+      return cursor.wrong(fmt::format("{} has no complete value", shown(name)));
     }
     if (name == "metric") object_ = value;
     return std::nullopt;
@@ -219,7 +221,7 @@ class VmJsonParser final : public PointParser {
       }
       const std::string_view text = cursor.take_element();
       const auto value = read_element(text);
-      if (!value) return cursor.wrong(fmt::format("\"{}\" is no value", text), from);
+      if (!value) return cursor.wrong(fmt::format("{} is no value", shown(text)), from);
       values_.push_back(*value);
       if (cursor.take(']')) return std::nullopt;
       if (!cursor.take(',')) return cursor.wrong("\"values\" has no end");

@@ -1,8 +1,11 @@
 // The exact bytes that a sender wrote for metric and tags.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string_view>
+
+#include "common/bytes/ascii.h"
 
 namespace halite::ingest {
 
@@ -27,6 +30,17 @@ inline constexpr std::string_view kInfluxValueField = "value";
 
 // The label that is the metric.
 inline constexpr std::string_view kNameLabel = "__name__";
+
+// Whether a metric or a label may stand without quotes in kExposition and kPromDump. More than
+// Prometheus allows: as VictoriaMetrics writes them.
+[[nodiscard]] constexpr bool is_bare_name(std::string_view name) {
+  const auto is_first = [](char c) {
+    return is_letter(c) || c == '_' || c == ':' || static_cast<unsigned char>(c) >= 0x80;
+  };
+  return !name.empty() && is_first(name.front()) && std::ranges::all_of(name, [&](char c) {
+    return is_first(c) || is_digit(c) || c == '.' || c == '-' || c == '/';
+  });
+}
 
 struct SeriesKey {
   KeyGrammar grammar = KeyGrammar::kPutLine;

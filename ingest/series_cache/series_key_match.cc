@@ -148,7 +148,7 @@ bool take_label(std::string_view name, std::string_view value, std::string_view 
 bool take_labels(const SeriesKey& key, std::string_view metric, UnnamedTags& tags) {
   if (key.tags.contains('\\')) return false;
   bool has_metric = !key.metric.empty();
-  if (has_metric && key.metric != metric) return false;
+  if (has_metric && (key.metric != metric || !is_bare_name(metric))) return false;
   std::string_view text = key.tags;
   while (!text.empty()) {
     const std::size_t begin = text.find_first_not_of(' ');
@@ -157,7 +157,7 @@ bool take_labels(const SeriesKey& key, std::string_view metric, UnnamedTags& tag
     const std::size_t equals = text.find("=\"");
     if (equals == std::string_view::npos) return false;
     const std::string_view name = text.substr(0, equals);
-    if (name.empty() || name.find_first_of(" \t\",{}") != std::string_view::npos) return false;
+    if (!is_bare_name(name)) return false;
     text.remove_prefix(equals + 2);
     const std::size_t quote = text.find('"');
     if (quote == std::string_view::npos) return false;
