@@ -248,7 +248,7 @@ class CsvParser final : public PointParser {
     if (!time_text.empty()) {
       const auto read = read_time(time_text);
       if (!read) {
-        to.refuse(read.error());
+        to.refuse(fmt::format("field {}: {}", columns_.at[1] + 1, read.error()));
         return;
       }
       time = *read;
@@ -261,9 +261,8 @@ class CsvParser final : public PointParser {
     const std::string_view value_text = fields_[columns_.at[2]];
     const auto point = read_value(value_text, time);
     if (!point) {
-      to.refuse(is_integer_text(value_text)
-                    ? fmt::format("the integer {} has more than 64 bits", shown(value_text))
-                    : fmt::format("{} is no value", shown(value_text)));
+      to.refuse(fmt::format("field {}: {} {}", columns_.at[2] + 1, shown(value_text),
+                            is_integer_text(value_text) ? "has more than 64 bits" : "is no value"));
       return;
     }
     names_.begin(fields_[columns_.at[0]]);
