@@ -4,6 +4,7 @@
 
 #include "common/check.h"
 #include "storage/backends/hbase/proto/admin.pb.h"
+#include "storage/backends/hbase/proto/bulk_load.pb.h"
 #include "storage/backends/hbase/proto/rpc.pb.h"
 #include "tests/support/fake_answer.h"
 #include "tests/support/fake_key_value.h"
@@ -50,6 +51,10 @@ FakeCall FakeRegionCalls::describe(const FakeRequest& request) {
     const auto message = parsed<pb::ScanRequest>(request.message);
     call.table = table_of(message.region().value());
     call.row = message.scan().start_row();
+  } else if (call.method == "BulkLoadHFile") {
+    const auto message = parsed<pb::BulkLoadHFileRequest>(request.message);
+    call.table = table_of(message.region().value());
+    call.actions = static_cast<std::size_t>(message.family_path_size());
   } else if (call.method == "CompactRegion") {
     const auto message = parsed<pb::CompactRegionRequest>(request.message);
     call.table = table_of(message.region().value());
@@ -80,6 +85,7 @@ FakeAnswer FakeRegionCalls::run(const FakeRequest& request, const FakeReaction& 
   if (request.method == "Multi") return multi(request, reaction);
   if (request.method == "Scan") return scans_.scan(request);
   if (FakeMaster::does(request.method)) return master_.run(request);
+  if (FakeBulkLoads::does(request.method)) return loads_.run(request, reaction);
   if (request.method == "GetRegionLoad") return region_load(request);
   if (request.method == "CompactRegion") return compact(request);
   return refusal({"exceptions.UnsupportedOperation", "no method " + request.method, true});

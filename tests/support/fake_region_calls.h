@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tests/support/fake_answer.h"
+#include "tests/support/fake_bulk_loads.h"
 #include "tests/support/fake_master.h"
 #include "tests/support/fake_region_scans.h"
 #include "tests/support/fake_region_server.h"
@@ -15,7 +16,10 @@ namespace halite::test {
 class FakeRegionCalls {
  public:
   explicit FakeRegionCalls(std::vector<storage::hbase::Endpoint> servers)
-      : servers_(std::move(servers)), scans_(servers_, data_), master_(servers_, data_) {}
+      : servers_(std::move(servers)),
+        scans_(servers_, data_),
+        master_(servers_, data_),
+        loads_(data_) {}
 
   // Table, row and actions of it.
   [[nodiscard]] static FakeCall describe(const FakeRequest& request);
@@ -25,6 +29,7 @@ class FakeRegionCalls {
   [[nodiscard]] const FakeMaster& master() const { return master_; }
   void set_rows_per_answer(std::size_t rows) { scans_.set_rows_per_answer(rows); }
   void set_cells_per_answer(std::size_t cells) { scans_.set_cells_per_answer(cells); }
+  void set_staging(std::string dir) { loads_.set_staging(std::move(dir)); }
   void set_heartbeat_every(std::size_t answers) { scans_.set_heartbeat_every(answers); }
 
  private:
@@ -50,6 +55,7 @@ class FakeRegionCalls {
   FakeHBaseData data_;
   FakeRegionScans scans_;  // of data_
   FakeMaster master_;
+  FakeBulkLoads loads_;
 };
 
 }  // namespace halite::test

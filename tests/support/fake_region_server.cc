@@ -315,6 +315,10 @@ void FakeHBase::cut(std::size_t server, bool refuse) {
   world_->on_thread([&] { world_->cut(server, refuse); });
 }
 
+void FakeHBase::set_staging(const std::string& dir) {
+  world_->on_thread([&] { world_->region_calls().set_staging(dir); });
+}
+
 void FakeHBase::set_rows_per_answer(std::size_t rows) {
   world_->on_thread([&] { world_->region_calls().set_rows_per_answer(rows); });
 }

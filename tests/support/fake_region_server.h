@@ -48,6 +48,8 @@ struct FakeReaction {
     kCloseBefore,    // the connection, nothing done
     kCloseAfter,     // done, then the connection
     kSayNothing,     // a counter is counted, but what it holds now is not in the answer
+    kRefuse,         // a bulk load: nothing is done, and the answer says so
+    kRefuseStaged,   // the same, and the files stay in the staging directory
   };
   What what = kAnswer;
   std::string exception = {};  // without org.apache.hadoop.hbase.
@@ -87,6 +89,8 @@ class FakeHBase {
   void set_deaf(std::size_t server, bool deaf);
   // Closes every connection of this server; with `refuse`, new ones too, until it is false again.
   void cut(std::size_t server, bool refuse = false);
+  // Where it makes staging directories of bulk loads: fake_bulk_loads.h.
+  void set_staging(const std::string& dir);
   void set_rows_per_answer(std::size_t rows);    // of a scan
   void set_cells_per_answer(std::size_t cells);  // then a row is cut
   // Every so many answers to scans bring nothing but that there is more; 0 = none does.

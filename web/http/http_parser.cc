@@ -1,5 +1,4 @@
-// The only file that includes Boost.Beast (15 s of compile time). It also contains Beast's own
-// code.
+// The only file of the server's sockets that includes Boost.Beast (15 s of compile time).
 #include "web/http/http_parser.h"
 
 // clang-format off
@@ -14,7 +13,6 @@
 
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/string_body.hpp>
-#include <boost/beast/src.hpp>
 #include <fmt/format.h>
 
 #include "common/log.h"

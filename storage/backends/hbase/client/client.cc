@@ -7,6 +7,7 @@
 
 #include "storage/backends/hbase/client/admin.h"
 #include "storage/backends/hbase/client/batch.h"
+#include "storage/backends/hbase/client/bulk_load_call.h"
 #include "storage/backends/hbase/client/client_context.h"
 #include "storage/backends/hbase/client/row_call.h"
 #include "storage/backends/hbase/client/scanner.h"
@@ -150,6 +151,22 @@ Task<std::vector<ServerStatus>> Client::servers() { return server_statuses(conte
 
 Task<std::vector<RegionStatus>> Client::regions(std::string table) {
   return region_statuses(context_, std::move(table));
+}
+
+Task<std::vector<KeyRange>> Client::region_ranges(std::string table) {
+  return hbase::region_ranges(context_, std::move(table));
+}
+
+Task<std::string> Client::begin_bulk_load(std::string table) {
+  return hbase::begin_bulk_load(context_, std::move(table));
+}
+
+Task<BulkLoadAnswer> Client::bulk_load(BulkLoadCall call) {
+  return hbase::bulk_load(context_, std::move(call));
+}
+
+Task<void> Client::end_bulk_load(std::string table, std::string staging) {
+  return hbase::end_bulk_load(context_, std::move(table), std::move(staging));
 }
 
 Result<void> Client::health() const {

@@ -25,6 +25,7 @@
 
 #include "common/threads/task.h"
 #include "storage/api/wide_column.h"
+#include "storage/backends/hbase/messages/bulk_load.h"
 #include "storage/backends/hbase/messages/data.h"
 #include "storage/backends/hbase/messages/scan.h"
 #include "storage/backends/hbase/messages/table_descriptor.h"
@@ -100,6 +101,15 @@ class Client {
   Task<std::vector<ServerStatus>> servers();
   // In key order.
   Task<std::vector<RegionStatus>> regions(std::string table);
+
+  // The rows of each region, in key order; reads hbase:meta.
+  Task<std::vector<KeyRange>> region_ranges(std::string table);
+
+  // Bulk loads; bulk_load/bulk_load.h has all steps. Servers move files into a staging directory,
+  // which they name, and then into the region. end_bulk_load() removes it with all that is in it.
+  Task<std::string> begin_bulk_load(std::string table);
+  Task<BulkLoadAnswer> bulk_load(BulkLoadCall call);
+  Task<void> end_bulk_load(std::string table, std::string staging);
 
   // kUnavailable with the reason: the last attempt to reach a server failed.
   [[nodiscard]] Result<void> health() const;
