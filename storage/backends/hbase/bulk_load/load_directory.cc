@@ -1,6 +1,10 @@
 #include "storage/backends/hbase/bulk_load/load_directory.h"
 
+#include <system_error>
+
+#include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <utility>
 
 #include <fmt/format.h>
@@ -21,6 +25,15 @@ std::string temporary(const std::string& path) {
   return dir_of(path) + "/_" + name_of(path) + ".tmp";
 }
 
+// Region servers act as the user of the request, not as the one of this process.
+Result<void> open_to_all(const std::string& path, unsigned mode) {
+  std::error_code error;
+  std::filesystem::permissions(path, static_cast<std::filesystem::perms>(mode), error);
+  if (!error) return {};
+  return fail(Errc::kForbidden,
+              fmt::format("cannot set the mode of {} to {:o}: {}", path, mode, error.message()));
+}
+
 class LocalFile final : public LoadFileWriter {
  public:
   LocalFile(FileSystem& files, std::unique_ptr<File> file, std::string path)
@@ -28,6 +41,7 @@ class LocalFile final : public LoadFileWriter {
 
   Task<void> write(Bytes bytes) override { co_return file_->append(bytes); }
   Task<void> finish() override {
+    CO_TRY_VOID(open_to_all(temporary(path_), 0666));
     CO_TRY_VOID(file_->sync());
     CO_TRY_VOID(files_.rename(temporary(path_), path_));
     co_return files_.sync_dir(dir_of(path_));
@@ -43,7 +57,11 @@ class LocalDirectory final : public LoadDirectory {
  public:
   LocalDirectory(FileSystem& files, std::string dir) : files_(files), dir_(std::move(dir)) {}
 
-  Task<void> make(std::string name) override { co_return make_dirs(files_, dir_ + "/" + name); }
+  Task<void> make(std::string name) override {
+    const std::string path = dir_ + "/" + name;
+    CO_TRY_VOID(make_dirs(files_, path));
+    co_return open_to_all(path, 0777);
+  }
   [[nodiscard]] std::string path_of(std::string_view name, std::string_view file) const override {
     return fmt::format("{}/{}/{}", dir_, name, file);
   }
