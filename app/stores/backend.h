@@ -34,6 +34,8 @@ struct Backend {
   std::shared_ptr<const storage::OpentsdbLayout> point_rows;  // null: they have another layout
   // The regions of the points on a cluster; empty without a cluster.
   std::function<Task<storage::TableRegions>()> table_regions;
+  // Empty without a cluster.
+  std::function<Result<std::unique_ptr<storage::PointLoader>>(const PointLoad&)> make_point_loader;
   std::optional<RegionCompactorThread> region_watch;  // ends after `wide` is closed
 };
 

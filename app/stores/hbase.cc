@@ -5,8 +5,10 @@
 #include "app/stores/backend.h"
 #include "app/stores/cells.h"
 #include "app/tools/hbase_tables.h"
+#include "storage/backends/hbase/bulk_load/load_directory.h"
 #include "storage/backends/hbase/table/hbase_store.h"
 #include "storage/cells/layouts/cyclic_layout.h"
+#include "storage/files/posix_files.h"
 
 namespace halite::app {
 namespace {
@@ -29,6 +31,37 @@ Task<storage::TableRegions> describe(storage::HBaseStore& hbase, std::string tab
   co_return storage::describe_regions(table, regions, cyclic);
 }
 
+// What a loader needs of the settings, and what lives as long as the stores.
+struct LoaderSource {
+  storage::HBaseStore& hbase;
+  PointStoreHandle& points;
+  storage::TableSpec table;
+  std::shared_ptr<const storage::RowLayout> layout;
+  storage::hbase::LoadDirectoryOptions directory;
+  std::shared_ptr<storage::FileSystem> files;
+  const Clock& clock;
+  boost::asio::any_io_executor executor;
+};
+
+Result<std::unique_ptr<storage::PointLoader>> make_loader(const LoaderSource& from,
+                                                          const PointLoad& how) {
+  TRY(auto directory, storage::hbase::open_load_directory(how.url, *from.files, from.directory));
+  TRY(auto cells, wait_for(from.executor, from.hbase.open_table(from.table)));
+  const storage::FamilySpec& family = from.table.families.front();
+  storage::PointLoader::Dependencies dependencies{.client = from.hbase.client(),
+                                                  .cells = std::move(cells),
+                                                  .table = from.hbase.whole_name(from.table.name),
+                                                  .family = family.name,
+                                                  .expires = family.ttl_ms != 0,
+                                                  .layout = from.layout,
+                                                  .series = from.points.series().table(),
+                                                  .clock = from.clock,
+                                                  .directory = std::move(directory)};
+  const storage::PointLoaderOptions options{.compression = how.compression,
+                                            .fill_gaps = how.fill_gaps};
+  return wait_for(from.executor, storage::PointLoader::open(std::move(dependencies), options));
+}
+
 }  // namespace
 
 Result<void> open_hbase(const OpenContext& context, Backend& to) {
@@ -42,6 +75,19 @@ Result<void> open_hbase(const OpenContext& context, Backend& to) {
   storage::CellPointStoreOptions cells = context.cells;
   TRY_VOID(plan_regions(context, *chosen.layout, hbase, cells));
   TRY_VOID(open_cells(context, chosen, std::move(cells), to));
+  const auto& files = options.environment.files;
+  const storage::hbase::ClientOptions& client = options.hbase.store.client;
+  LoaderSource source{.hbase = hbase,
+                      .points = *to.points,
+                      .table = storage::data_table_spec(context.cells),
+                      .layout = chosen.layout,
+                      .directory = {.user = client.user, .hosts = client.hosts},
+                      .files = files != nullptr ? files : storage::posix_files(),
+                      .clock = context.clock,
+                      .executor = context.executor};
+  to.make_point_loader = [source = std::move(source)](const PointLoad& how) {
+    return make_loader(source, how);
+  };
   auto ring = std::dynamic_pointer_cast<const storage::CyclicLayout>(chosen.layout);
   to.table_regions = [&hbase, table, cyclic = to.point_rows == nullptr] {
     return describe(hbase, table, cyclic);

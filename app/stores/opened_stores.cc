@@ -158,6 +158,12 @@ Task<storage::TableRegions> OpenedStores::table_regions() {
   }();
 }
 
+Result<std::unique_ptr<storage::PointLoader>> OpenedStores::make_point_loader(
+    const PointLoad& how) {
+  if (backend_.make_point_loader) return backend_.make_point_loader(how);
+  return fail(Errc::kUnsupported, "loading points as files needs --store hbase");
+}
+
 Result<void> OpenedStores::checkpoint(const std::string& dir) {
   if (backend_.rocks == nullptr)
     return fail(Errc::kUnsupported, "This server does not store data in files");

@@ -42,6 +42,7 @@ class OpenedStores final : public Stores {
     return backend_.points->retention_status();
   }
   Task<storage::TableRegions> table_regions() override;
+  Result<std::unique_ptr<storage::PointLoader>> make_point_loader(const PointLoad& how) override;
   storage::check::Scrub* scrub() override { return scrub_.get(); }
   Result<void> checkpoint(const std::string& dir) override;
   Result<void> close() override;

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,8 @@
 #include "common/memory_budget.h"
 #include "storage/api/point_store.h"
 #include "storage/api/slot_status.h"
+#include "storage/backends/hbase/hfile/block_writer.h"
+#include "storage/backends/hbase/point_load/point_loader.h"
 #include "storage/backends/hbase/regions/table_regions.h"
 #include "storage/catalog/cardinality.h"
 #include "storage/cells/counters/counter_store.h"
@@ -29,6 +32,13 @@ class Registry;
 }
 
 namespace halite::app {
+
+// How to load points into HBase as files.
+struct PointLoad {
+  std::string url;         // where region servers find the files: load_directory.h
+  bool fill_gaps = false;  // existing points stay
+  std::optional<storage::hbase::HFileCompression> compression = {};  // nothing: as the table's
+};
 
 class Stores {
  public:
@@ -59,6 +69,11 @@ class Stores {
   [[nodiscard]] virtual std::vector<storage::RetentionStatus> retention_status() const = 0;
   // The regions of the points on a cluster. kUnsupported without a cluster. Call from any thread.
   [[nodiscard]] virtual Task<storage::TableRegions> table_regions() = 0;
+  // Loads points into the point table as files. The stores outlive it, and series are interned by
+  // points(). It does not count points for TSMeta. kUnsupported without a cluster. Blocks; do not
+  // call it from a thread of the executor.
+  [[nodiscard]] virtual Result<std::unique_ptr<storage::PointLoader>> make_point_loader(
+      const PointLoad& how) = 0;
   // The scrub of stored files; null without local files.
   [[nodiscard]] virtual storage::check::Scrub* scrub() = 0;
   // Creates `dir`, a data directory with everything acknowledged before the call. Blocks; do not

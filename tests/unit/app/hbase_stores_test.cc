@@ -16,6 +16,7 @@
 #include "app/tools/hbase_tool.h"
 #include "tests/support/fake_region_server.h"
 #include "tests/support/run_task.h"
+#include "tests/support/temp_dir.h"
 
 namespace halite::app {
 namespace {
@@ -112,6 +113,28 @@ TEST_F(HBaseStoresTest, ADaemonThatHasJustBegunAnswersRollups) {
   EXPECT_THAT(sums(), testing::ElementsAre(5U));
   write_rollup(*first->stores, series(*first->stores, "b"), 6);  // one more, since
   EXPECT_THAT(sums(), testing::ElementsAre(5U, 6U));
+}
+
+TEST_F(HBaseStoresTest, PointsAreLoadedAsFiles) {
+  const test::TempDir dir;
+  hbase_.set_staging(dir.path() + "/staging");
+  const auto daemon = start(options_);
+  Stores& stores = *daemon->stores;
+  const auto loader = stores.make_point_loader({.url = "file://" + dir.path() + "/files"});
+  ASSERT_TRUE(loader) << loader.error().message;
+  storage::PointBatch batch;
+  const storage::SeriesId id = series(stores, "a");
+  for (const std::int64_t second : {20, 0, 10}) {
+    batch.add(id, (kHour + second) * 1000, integer_bits(second), 0);
+  }
+  const auto loaded = run_task((*loader)->load(std::move(batch)));
+  ASSERT_TRUE(loaded) << loaded.error().message;
+  EXPECT_EQ(loaded->points, 3U);
+  const auto scan = stores.points().scan(select(stores), kDay, 0);
+  const std::vector<Block> blocks = run_task(scan->next()).value();
+  ASSERT_EQ(blocks.size(), 1U);
+  EXPECT_THAT(blocks.front().values, testing::ElementsAre(0U, 10U, 20U));
+  EXPECT_EQ(stores.make_point_loader({.url = "hdfs://nn/x"}).error().code, Errc::kUnsupported);
 }
 
 TEST_F(HBaseStoresTest, ADaemonThatHasJustBegunAnswersHistograms) {

@@ -26,6 +26,8 @@ TEST(OpenStores, AStoreInMemoryRefusesADirectoryWithPoints) {
   auto opened = open_stores(options, clock, pool.get_executor(), registry);
   ASSERT_TRUE(opened) << opened.error().message;
   EXPECT_EQ(test::run_task((*opened)->table_regions()).error().code, Errc::kUnsupported);
+  const auto loader = (*opened)->make_point_loader({.url = "file:///tmp"});
+  EXPECT_EQ(loader.error().code, Errc::kUnsupported);
   EXPECT_TRUE((*opened)->close());
   opened->reset();
   for (const char* const kept : {"engine", "rocksdb"}) {

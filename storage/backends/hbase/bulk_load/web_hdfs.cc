@@ -83,7 +83,10 @@ Error error_of(const Endpoint& server, const HttpAnswer& answer, const std::stri
     code = Errc::kUnauthenticated;
     message += "; Halite has no Kerberos for WebHDFS";
   }
-  if (fault.name == "StandbyException") code = Errc::kUnavailable;  // its status is 403
+  // Their status is 403, too.
+  if (fault.name == "StandbyException" || fault.name == "RetriableException") {
+    code = Errc::kUnavailable;
+  }
   if (answer.status == 400) code = Errc::kInvalidArgument;
   return {code, std::move(message), {}};
 }
