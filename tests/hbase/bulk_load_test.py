@@ -59,7 +59,7 @@ class BulkLoadTest(BytesOnCluster):
                                   capture_output=True)
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertEqual(os.listdir(f"{folder}/load/t"), [])
-        return int(done.stdout.split()[0])
+        return int(done.stdout.splitlines()[-1].split()[0])
 
     def expect(self, these, *urls):
         for url in urls:
@@ -82,7 +82,7 @@ class BulkLoadTest(BytesOnCluster):
                 self.expect(these, *both)
             # So does a later put, and an earlier one loses.
             put = {(0, HOUR + 60): "7"}
-            post(opentsdb.url, "/api/put?sync", [{"metric": "bulk.m", "timestamp": HOUR + 60, "value": 7,
+            post(opentsdb.url, "/api/put?sync&details", [{"metric": "bulk.m", "timestamp": HOUR + 60, "value": 7,
                                                   "tags": {"host": "h0", "dc": "x"}}])
             these.update(put)
             self.expect(these, *both)

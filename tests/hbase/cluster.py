@@ -144,12 +144,14 @@ class Tables:
 class Cluster(Tables):
     """`region_servers` 0: all in one JVM, which is what most tests want."""
 
-    def __init__(self, region_servers=0, heap="512m", folder=None, session_ms=SESSION_MS):
+    def __init__(self, region_servers=0, heap="512m", folder=None, session_ms=SESSION_MS, root=None):
+        """`root`: a URL for HBase's files; default: below the folder."""
         super().__init__(folder or tempfile.mkdtemp(prefix="halite-hbase-"), None, None)
         self._class_path = jars.class_path("hbase")
         self._tool = None  # a JavaServer
         self.region_servers = region_servers
         self.heap = heap
+        self._root = root or f"file://{self.folder}/data"
         self.session_ms = session_ms  # of ZooKeeper: that long, a server that is dead goes unnoticed
         self._keep = folder is not None
         self.servers = {}  # name: JavaServer
@@ -220,7 +222,7 @@ class Cluster(Tables):
         self.choose_ports()
         for name in ("conf", "data", "logs", "tmp", "zk"):
             os.makedirs(os.path.join(self.folder, name), exist_ok=True)
-        values = {"DIR": self.folder, "ZKPORT": self.port["zookeeper"],
+        values = {"DIR": self.folder, "ROOT": self._root, "ZKPORT": self.port["zookeeper"],
                   "MASTER_PORT": self.port["master"], "MASTER_WEB_PORT": self.port["master_web"],
                   "RS_PORT": self.port["rs0"], "RS_WEB_PORT": self.port["rs0_web"],
                   "REGION_SERVERS": max(1, self.region_servers), "SESSION_MS": self.session_ms,
