@@ -25,6 +25,8 @@ from cluster import JVM, Cluster  # noqa: E402
 
 START = 1356998400
 TABLES = {"data": "tsdb", "uid": "tsdb-uid", "tree": "tsdb-tree", "meta": "tsdb-meta"}
+# The settings of OpenTSDB.
+WAYS = {"files": None, "import, cells": {}, "import, appends": {"tsd.storage.enable_appends": "true"}}
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -103,6 +105,7 @@ def main():
     parser.add_argument("--hours", type=int, default=24)
     parser.add_argument("--step", type=int, default=10, help="seconds")
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--only", action="append", choices=WAYS, help="may be repeated; all by default")
     parser.add_argument("--codec", default="GZ", help="of the tables, and so of the files")
     options = parser.parse_args()
     options.loader = os.path.abspath(options.loader)
@@ -111,8 +114,9 @@ def main():
         path = os.path.join(folder, "points")
         points = write_lines(path, options)
         for number in range(options.rounds):
-            for name, more in (("files", None), ("import, cells", {}), ("import, appends", {"tsd.storage.enable_appends": "true"})):
-                prefix = f"b{number}-{len(results)}-{abs(hash(name)) % 1000}-"
+            for name in options.only or WAYS:
+                more = WAYS[name]
+                prefix = f"b{number}-{list(WAYS).index(name)}-"
                 cluster.tool("tsdb-tables", prefix, options.codec, "DIFF")
                 if more is None:
                     command, stdin = file_load(cluster, prefix, path, options, folder)

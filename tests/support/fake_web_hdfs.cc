@@ -15,6 +15,7 @@
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/write.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
 #include <fmt/format.h>
@@ -125,6 +126,9 @@ class FakeWebHdfs::World {
       http::read(socket, buffer, request, error);
       if (error) continue;
       std::optional<Response> response = answer(server, request);
+      // As a real one does, unasked.
+      constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
+      if (server == 2 && response) asio::write(socket, asio::buffer(kContinue), error);
       if (response) http::write(socket, *response, error);
     }
   }

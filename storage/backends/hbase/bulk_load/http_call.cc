@@ -28,6 +28,7 @@ using asio::ip::tcp;
 
 constexpr auto kAsTuple = asio::as_tuple(asio::use_awaitable);
 constexpr std::uint64_t kBodyBytesMax = 1 << 20;
+constexpr unsigned kStatusOk = 200;  // answers below are not the last one
 
 std::unexpected<Error> trouble(const HttpTarget& target, const boost::system::error_code& what) {
   if (what == beast::error::timeout) {
@@ -88,17 +89,21 @@ class Exchange final : public HttpUpload {
     co_return co_await read_answer();
   }
 
+  // DataNodes send 100 (Continue) to each upload, even if it is not asked for.
   Task<HttpAnswer> read_answer() {
     beast::flat_buffer buffer;
-    http::response_parser<http::string_body> parser;
-    parser.body_limit(kBodyBytesMax);
-    start_step();
-    auto [unread, bytes] = co_await http::async_read(stream_, buffer, parser, kAsTuple);
-    if (unread) co_return trouble(target_, unread);
-    const auto& response = parser.get();
-    co_return HttpAnswer{.status = response.result_int(),
-                         .location = response[http::field::location],
-                         .body = response.body()};
+    for (;;) {
+      http::response_parser<http::string_body> parser;
+      parser.body_limit(kBodyBytesMax);
+      start_step();
+      auto [unread, bytes] = co_await http::async_read(stream_, buffer, parser, kAsTuple);
+      if (unread) co_return trouble(target_, unread);
+      const auto& response = parser.get();
+      if (response.result_int() < kStatusOk) continue;
+      co_return HttpAnswer{.status = response.result_int(),
+                           .location = response[http::field::location],
+                           .body = response.body()};
+    }
   }
 
  private:
