@@ -64,6 +64,11 @@ void BulkCommands::declare_import(CLI::App& app) {
                    "Columns of csv files without a header line, for example "
                    "metric,time,value,host")
       ->delimiter(',');
+  import_->add_option("--hfiles", importing_.hfiles,
+                      "With --store hbase: write files to this directory, file:///DIR or "
+                      "webhdfs://NAMENODE:9870/DIR, and let region servers take them over");
+  import_->add_flag("--fill-gaps", importing_.fill_gaps,
+                    "With --hfiles: points that exist stay as they are");
   import_->add_option("--errors", importing_.errors,
                       "Write refused lines to this file: input, line number, reason and line, "
                       "separated by tabs");

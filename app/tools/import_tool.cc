@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "app/bulk/import.h"
+#include "app/bulk/loader_sink.h"
 #include "app/bulk/opened_data.h"
 #include "app/bulk/store_target.h"
 #include "app/bulk/url_target.h"
@@ -50,6 +51,8 @@ class Run {
  private:
   Result<ingest::Format> choose_format();
   Result<ImportTotals> into_store();
+  Result<ImportTotals> through(OpenedData& data);
+  Result<ImportTotals> as_files(OpenedData& data);
   Result<ImportTotals> into_server();
   Result<ImportTotals> into(ImportTarget& target, const boost::asio::any_io_executor& executor);
   [[nodiscard]] ingest::ImportFormat format() const {
@@ -66,6 +69,9 @@ class Run {
 };
 
 Result<ImportTotals> Run::run() {
+  if (!flags_.hfiles.empty() && (!flags_.url.empty() || options_.store != StoreKind::kHBase)) {
+    return fail(Errc::kInvalidArgument, "--hfiles needs --store hbase");
+  }
   TRY(const std::optional<Checkpoint> found, begin_from(checkpoints_, flags_.resume));
   begin_ = found.value_or(Checkpoint());
   TRY(reader_, BlockReader::open(flags_.files, begin_.position));
@@ -96,20 +102,42 @@ Result<ingest::Format> Run::choose_format() {
 
 Result<ImportTotals> Run::into_store() {
   TRY(const std::unique_ptr<OpenedData> data, OpenedData::open(options_, DataUse::kFill));
-  Result<ImportTotals> totals;
-  {
-    storage::PointStore& points = data->stores().points();
-    ingest::Writer writer(data->stores().counters().points(), data->clock(), options_.ingest,
-                          data->registry());
-    StoreTarget target(writer, points, format());
-    totals = into(target, data->executor());
-    if (totals) {
-      err_("writing the points into their final form");
-      TRY_VOID(wait_for(data->executor(), points.seal()));
-    }
-  }
+  Result<ImportTotals> totals = flags_.hfiles.empty() ? through(*data) : as_files(*data);
   const Result<void> closed = data->close();
   if (totals && !closed) return std::unexpected(closed.error());
+  return totals;
+}
+
+// By the store's ordinary way for points.
+Result<ImportTotals> Run::through(OpenedData& data) {
+  storage::PointStore& points = data.stores().points();
+  ingest::Writer writer(data.stores().counters().points(), data.clock(), options_.ingest,
+                        data.registry());
+  StoreTarget target(writer, format(), [&points] { return points.flush(); });
+  TRY(const ImportTotals totals, into(target, data.executor()));
+  if (has_data_dir(options_.store)) {
+    err_("writing the points into their final form");
+    TRY_VOID(wait_for(data.executor(), points.seal()));
+  }
+  return totals;
+}
+
+// As files that region servers take over.
+Result<ImportTotals> Run::as_files(OpenedData& data) {
+  constexpr std::size_t kPointsAtOnce = 4 << 20;
+  TRY(const auto loader,
+      data.stores().make_point_loader({.url = flags_.hfiles, .fill_gaps = flags_.fill_gaps}));
+  LoaderSink sink(data.stores().points(), *loader, threads_of(flags_), kPointsAtOnce);
+  ingest::Writer writer(sink, data.clock(), options_.ingest, data.registry());
+  StoreTarget target(writer, format(), [&sink] { return sink.load(); });
+  TRY(ImportTotals totals, into(target, data.executor()));
+  const LoaderSink::Refused refused = sink.refused();
+  if (refused.points > 0) {
+    err_(fmt::format("{} points are outside of the table's range: {}", refused.points,
+                     refused.reason));
+    totals.points -= refused.points;
+    totals.refused += refused.points;
+  }
   return totals;
 }
 

@@ -16,6 +16,8 @@ struct ImportFlags {
   std::vector<std::string> files;  // "-" is standard input
   std::string url;                 // of a running server; empty: the store of the settings
   PeerFiles peer;
+  std::string hfiles;      // URL of a directory for bulk loads into HBase; empty: by RPC
+  bool fill_gaps = false;  // of a bulk load: existing points stay
   std::string format = "auto";
   ingest::FormatOptions options;
   std::string errors;      // file of refused lines; empty: none

@@ -51,7 +51,8 @@ Result<std::unique_ptr<OpenedTarget>> open_target(const Options& options, const 
   opened->writer = std::make_unique<ingest::Writer>(
       stores.counters().points(), opened->data->clock(), options.ingest, opened->data->registry());
   opened->target =
-      std::make_unique<StoreTarget>(*opened->writer, stores.points(), ingest::ImportFormat());
+      std::make_unique<StoreTarget>(*opened->writer, ingest::ImportFormat(),
+                                    [&points = stores.points()] { return points.flush(); });
   opened->stored =
       std::make_unique<StoreSource>(stores.points(), std::move(matches), span_of(options));
   return opened;

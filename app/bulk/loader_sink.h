@@ -1,0 +1,62 @@
+// Gathers points into large batches and loads them into HBase as files.
+//
+//   Threads  call from any thread; appends keep their order.
+//   Memory   points_max points, and what the loader needs to sort them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include <boost/asio/thread_pool.hpp>
+
+#include "common/threads/semaphore.h"
+#include "storage/api/point_sink.h"
+#include "storage/backends/hbase/point_load/point_loader.h"
+
+namespace halite::app {
+
+class LoaderSink final : public storage::PointSink {
+ public:
+  // The store and the loader outlive the sink.
+  LoaderSink(storage::PointSink& store, storage::PointLoader& loader, unsigned threads,
+             std::size_t points_max);
+  ~LoaderSink() override;
+
+  Task<storage::InternedSeries> intern(std::vector<SeriesName> names,
+                                       storage::CreateNames create) override {
+    return store_.intern(std::move(names), create);
+  }
+  std::shared_ptr<const storage::SeriesPin> pin_series() override { return store_.pin_series(); }
+  [[nodiscard]] const storage::Series& series(storage::SeriesId id) const override {
+    return store_.series(id);
+  }
+  // Loads the batch before, if it is full.
+  Task<storage::Accepted> append(storage::PointBatch batch) override;
+
+  // Loads everything that was appended.
+  Task<void> load();
+
+  // Points that the loader refused, and why the first of them.
+  struct Refused {
+    std::uint64_t points = 0;
+    std::string reason;
+  };
+  [[nodiscard]] Refused refused() const { return refused_; }  // not while others use the sink
+
+ private:
+  Task<void> load_gathered();  // with turn_
+
+  storage::PointSink& store_;
+  storage::PointLoader& loader_;
+  const std::size_t points_max_;
+  boost::asio::thread_pool pool_;
+  const std::shared_ptr<Semaphore> turn_;
+  // Guarded by turn_.
+  storage::PointBatch gathered_;
+  std::shared_ptr<const storage::SeriesPin> pin_;  // of the series in gathered_
+  Refused refused_;
+};
+
+}  // namespace halite::app
