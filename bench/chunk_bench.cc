@@ -1,8 +1,8 @@
 // What a point of each shape costs as part of a chunk: bytes, and time to encode and decode.
-// Sealed chunks have 24 h at 10 s a series, as tsbench's days have; flushed ones 360 points. The
-// counter "bytes" is bytes a point of all of a chunk and "ns" the CPU time of a point; "bound",
-// where it is there, the order-0 entropy of the shape's steps, which no coder of single steps goes
-// below.
+// Sealed chunks have 24 h at 10 s a series, as tsbench's days have, or 3 h; flushed ones 360
+// points. The counter "bytes" is bytes a point of all of a chunk and "ns" the CPU time of a point;
+// "bound", where it is there, the order-0 entropy of the shape's steps, which no coder of single
+// steps goes below.
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -24,6 +24,7 @@ namespace halite::storage::chunk {
 namespace {
 
 constexpr std::size_t kDayPoints = 8640;
+constexpr std::size_t kThreeHoursPoints = 1080;
 constexpr std::size_t kFlushPoints = 360;
 constexpr std::size_t kAllPoints = 50 * kDayPoints;  // of each bench, over all its series
 
@@ -81,8 +82,9 @@ void count_points(benchmark::State& state, std::size_t bytes) {
   state.counters["bytes"] = static_cast<double>(bytes) / kAllPoints;
 }
 
-void BM_encode(benchmark::State& state, const Shape& shape, Beat beat, Level level) {
-  const auto series = series_of(shape, beat, level == Level::kFast ? kFlushPoints : kDayPoints);
+void BM_encode(benchmark::State& state, const Shape& shape, Beat beat, Level level,
+               std::size_t chunk_points) {
+  const auto series = series_of(shape, beat, chunk_points);
   Encoder encoder;
   Bytes bytes;
   for (auto _ : state) {
@@ -134,11 +136,13 @@ void add_benches() {
     for (const Level level : {Level::kFast, Level::kSealed}) {
       const std::string at =
           std::string(level == Level::kFast ? "flushed/" : "sealed/") + shape.name;
-      benchmark::RegisterBenchmark(("encode/" + at).c_str(), BM_encode, shape, Beat::kSteady,
-                                   level);
+      benchmark::RegisterBenchmark(("encode/" + at).c_str(), BM_encode, shape, Beat::kSteady, level,
+                                   level == Level::kFast ? kFlushPoints : kDayPoints);
       benchmark::RegisterBenchmark(("decode/" + at).c_str(), BM_decode, shape, Beat::kSteady,
                                    level);
     }
+    benchmark::RegisterBenchmark(("encode/sealed, 3 h/" + shape.name).c_str(), BM_encode, shape,
+                                 Beat::kSteady, Level::kSealed, kThreeHoursPoints);
   }
   const Shape still = other_shapes().front();
   const std::pair<Beat, const char*> beats[] = {{Beat::kGaps, "gaps"},
@@ -146,7 +150,8 @@ void add_benches() {
                                                 {Beat::kSecondsJitter, "jitter of s"}};
   for (const auto& [beat, name] : beats) {
     const std::string at = std::string("sealed/times: ") + name;
-    benchmark::RegisterBenchmark(("encode/" + at).c_str(), BM_encode, still, beat, Level::kSealed);
+    benchmark::RegisterBenchmark(("encode/" + at).c_str(), BM_encode, still, beat, Level::kSealed,
+                                 kDayPoints);
     benchmark::RegisterBenchmark(("decode/" + at).c_str(), BM_decode, still, beat, Level::kSealed);
   }
   const std::vector<Shape> shapes = metric_shapes();
