@@ -81,34 +81,73 @@ bool get_rans_shares(BitReader& from, std::size_t symbols, RansShares& shares) {
   return true;
 }
 
+namespace {
+
+// How a symbol changes a state.
+struct Step {
+  std::uint64_t reciprocal = 0;  // 2^63 / share, rounded up: exact for all states
+  std::uint32_t share = 0;
+  std::uint32_t begin = 0;
+};
+
+class RansEncoder {
+ public:
+  explicit RansEncoder(const RansShares& shares) : log2_total_(shares.log2_total) {
+    std::uint32_t begin = 0;
+    for (std::size_t i = 0; i < shares.shares.size(); ++i) {
+      const std::uint32_t share = shares.shares[i];
+      steps_[i] = {
+          .reciprocal = ((std::uint64_t{1} << 63) - 1) / share + 1, .share = share, .begin = begin};
+      begin += share;
+    }
+  }
+
+  // Writes at most one word below `at`; the place there is changed in any case.
+  void put(std::uint8_t symbol, std::uint32_t& state, std::uint16_t*& at) const {
+    const Step& step = steps_[symbol];
+    const bool full = state >= step.share << (32 - log2_total_);
+    at[-1] = static_cast<std::uint16_t>(state);
+    at -= full ? 1 : 0;
+    const std::uint32_t left = full ? state >> 16 : state;
+    const auto quotient =
+        static_cast<std::uint32_t>(static_cast<unsigned __int128>(left) * step.reciprocal >> 63);
+    const std::uint32_t rest = left - quotient * step.share;
+    state = (quotient << log2_total_) + rest + step.begin;
+  }
+
+ private:
+  std::array<Step, kRansSymbolsMax> steps_;  // only those of symbols are set
+  const unsigned log2_total_;
+};
+
+}  // namespace
+
 void append_rans(std::span<const std::uint8_t> symbols, const RansShares& shares,
                  std::vector<std::uint16_t>& words, Bytes& out) {
-  std::array<std::uint32_t, kRansSymbolsMax> begins{};
-  std::uint32_t begin = 0;
-  for (std::size_t i = 0; i < shares.shares.size(); ++i) {
-    begins[i] = begin;
-    begin += shares.shares[i];
-  }
+  const RansEncoder encoder(shares);
   // Encodes backwards, because a state returns its symbols last in, first out. Each step writes at
   // most one word.
-  words.resize(symbols.size() + 2 * kStates);
-  std::uint16_t* at = words.data() + words.size();
+  words.resize(std::max(words.size(), symbols.size() + 2 * kStates));
+  std::uint16_t* const end = words.data() + words.size();
+  std::uint16_t* at = end;
   std::array<std::uint32_t, kStates> states;
   states.fill(kStateMin);
-  for (std::size_t i = symbols.size(); i-- > 0;) {
-    std::uint32_t& state = states[i % kStates];
-    const std::uint32_t share = shares.shares[symbols[i]];
-    if (state >= share << (32 - shares.log2_total)) {
-      *--at = static_cast<std::uint16_t>(state);
-      state >>= 16;
+  std::size_t i = symbols.size();
+  while (i % kStates != 0) {
+    --i;
+    encoder.put(symbols[i], states[i % kStates], at);
+  }
+  for (; i > 0; i -= kStates) {
+#pragma clang loop unroll(full)
+    for (std::size_t k = kStates; k-- > 0;) {
+      encoder.put(symbols[i - kStates + k], states[k], at);
     }
-    state = (state / share << shares.log2_total) + state % share + begins[symbols[i]];
   }
-  for (std::size_t i = kStates; i-- > 0;) {
-    *--at = static_cast<std::uint16_t>(states[i]);
-    *--at = static_cast<std::uint16_t>(states[i] >> 16);
+  for (std::size_t k = kStates; k-- > 0;) {
+    *--at = static_cast<std::uint16_t>(states[k]);
+    *--at = static_cast<std::uint16_t>(states[k] >> 16);
   }
-  const auto count = static_cast<std::size_t>(words.data() + words.size() - at);
+  const auto count = static_cast<std::size_t>(end - at);
   append_varint(out, count);
   static_assert(std::endian::native == std::endian::little);
   out.append(reinterpret_cast<const char*>(at), count * sizeof *at);
