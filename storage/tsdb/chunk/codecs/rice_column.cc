@@ -41,16 +41,18 @@ void put_rice_column(std::span<const std::uint64_t> numbers, BitWriter& to) {
                            [](std::uint64_t number) { return static_cast<std::int64_t>(number); });
   const std::uint64_t centre = *middle;
   put_number(zigzag(centre), to);
-  bool all_equal = true;
+  std::uint64_t any = 0;
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     distances[i] = zigzag(numbers[i] - centre);
-    all_equal &= distances[i] == 0;
+    any |= distances[i];
   }
-  to.put(all_equal ? 1 : 0, 1);
-  if (all_equal) return;
+  to.put(any == 0 ? 1 : 0, 1);
+  if (any == 0) return;
   unsigned best = 0;
   std::size_t best_bits = std::numeric_limits<std::size_t>::max();
-  for (unsigned low = 0; low < 64; ++low) {
+  // Above the widest number, each more low bit only costs.
+  const unsigned low_end = std::min(64u, static_cast<unsigned>(std::bit_width(any)) + 1);
+  for (unsigned low = 0; low < low_end; ++low) {
     const std::size_t bits = rice_bits(distances, low);
     if (bits >= best_bits) continue;
     best_bits = bits;
