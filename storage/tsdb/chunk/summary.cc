@@ -1,6 +1,7 @@
 #include "storage/tsdb/chunk/summary.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <optional>
 #include <string>
@@ -63,9 +64,31 @@ struct ScaledTotals {
   std::int64_t max = 0;
 };
 
+// As scaled_total(), for doubles.
+std::optional<ScaledTotals> scaled_total_of_doubles(std::span<const ValueBits> values,
+                                                    double power) {
+  constexpr std::size_t kBlock = 128;
+  std::array<std::uint64_t, kBlock> mantissas;
+  ScaledTotals totals{.min = INT64_MAX, .max = INT64_MIN};
+  for (std::size_t i = 0; i < values.size(); i += kBlock) {
+    const auto block = values.subspan(i, std::min(kBlock, values.size() - i));
+    if (!to_mantissas(block, power, mantissas.data())) return std::nullopt;
+    std::int64_t sum = 0;  // of at most 128 mantissas, each below 2^51
+    for (const std::uint64_t one : std::span(mantissas).first(block.size())) {
+      const auto mantissa = static_cast<std::int64_t>(one);
+      totals.min = std::min(totals.min, mantissa);
+      totals.max = std::max(totals.max, mantissa);
+      sum += mantissa;
+    }
+    if (__builtin_add_overflow(totals.sum, sum, &totals.sum)) return std::nullopt;
+  }
+  return totals;
+}
+
 // Nothing if a value is not a mantissa of that exponent, or if the sum might overflow.
 std::optional<ScaledTotals> scaled_total(PointsView points, unsigned exponent) {
   const double power = kPowersOfTen[exponent];
+  if (points.float_count() == points.size()) return scaled_total_of_doubles(points.values, power);
   const auto whole_power = static_cast<std::int64_t>(power);
   const std::uint64_t mantissa_max =
       std::min(kScaledMax / points.size(), exponent == 0 ? kScaledMax : kDividedMax);
@@ -99,20 +122,30 @@ struct Span {
 std::vector<Span> spans_of(PointsView points, std::int64_t span_ms) {
   std::vector<Span> spans;
   for (std::size_t begin = 0; begin < points.size();) {
-    const std::int64_t index = floor_divide(points.times[begin], span_ms);
+    const TimestampMs first = points.times[begin];
+    const std::int64_t index = floor_divide(first, span_ms);
+    // From the first point to the end of its span. Modulo 2^64, so nothing overflows.
+    const std::uint64_t left =
+        (static_cast<std::uint64_t>(index) + 1) * static_cast<std::uint64_t>(span_ms) -
+        static_cast<std::uint64_t>(first);
     std::size_t end = begin + 1;
-    while (end < points.size() && floor_divide(points.times[end], span_ms) == index) ++end;
+    while (end < points.size() &&
+           static_cast<std::uint64_t>(points.times[end]) - static_cast<std::uint64_t>(first) <
+               left) {
+      ++end;
+    }
     spans.push_back({index, points.slice(begin, end - begin)});
     begin = end;
   }
   return spans;
 }
 
-// Fills the columns with mantissas; false if some span has none.
+// Fills the columns with mantissas; false if some span that is not decode_only has none.
 bool fill_scaled(const std::vector<Span>& spans, Columns& columns) {
   for (std::size_t i = 0; i < spans.size(); ++i) {
-    if (columns.decode_only[i]) continue;
     const auto totals = scaled_total(spans[i].points, columns.exponent);
+    columns.decode_only[i] = !totals && !total(spans[i].points).finite;
+    if (columns.decode_only[i]) continue;
     if (!totals) return false;
     const auto min = static_cast<std::uint64_t>(totals->min);
     const auto max = static_cast<std::uint64_t>(totals->max);
@@ -124,11 +157,13 @@ bool fill_scaled(const std::vector<Span>& spans, Columns& columns) {
   return true;
 }
 
-void fill_doubles(const std::vector<Totals>& totals, Columns& columns) {
+void fill_doubles(const std::vector<Span>& spans, Columns& columns) {
   columns.mins.clear();
   columns.ranges.clear();
   columns.sums.clear();
-  for (const Totals& one : totals) {
+  for (std::size_t i = 0; i < spans.size(); ++i) {
+    const Totals one = total(spans[i].points);
+    columns.decode_only[i] = !one.finite;
     if (!one.finite) continue;
     const std::uint64_t min = ordered_double(double_bits(one.min));
     columns.mins.push_back(min);
@@ -140,23 +175,21 @@ void fill_doubles(const std::vector<Totals>& totals, Columns& columns) {
 
 Columns columns_of(PointsView points, const std::vector<Span>& spans) {
   Columns columns;
-  std::vector<Totals> totals;
   for (std::size_t i = 0; i < spans.size(); ++i) {
     if (i > 0) {
       columns.gaps.push_back(static_cast<std::uint64_t>(spans[i].index) -
                              static_cast<std::uint64_t>(spans[i - 1].index) - 1);
     }
-    totals.push_back(total(spans[i].points));
     columns.counts.push_back(spans[i].points.size());
-    columns.decode_only.push_back(!totals.back().finite);
   }
+  columns.decode_only.assign(spans.size(), false);
   const std::optional<unsigned> exponent =
       points.float_count() == 0 ? std::optional(0u) : decimal_exponent(points);
   columns.exponent = exponent.value_or(0);
   columns.scaled = exponent && fill_scaled(spans, columns);
   if (!columns.scaled) {
     columns.exponent = 0;
-    fill_doubles(totals, columns);
+    fill_doubles(spans, columns);
   }
   return columns;
 }

@@ -44,6 +44,21 @@ struct Mantissa {
   return {mantissa, double_bits(from_mantissa(mantissa, power)) == double_bits(value)};
 }
 
+// Sets all mantissas; false if some do not restore the same bits.
+inline bool to_mantissas(std::span<const ValueBits> values, double power,
+                         std::uint64_t* mantissas) {
+  std::uint64_t wrong = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const double scaled = as_double(values[i]) * power;
+    const double raised = scaled + kMantissaMagic;
+    const double back = (raised - kMantissaMagic) / power;
+    mantissas[i] = std::bit_cast<std::uint64_t>(raised) - kMantissaMagicBits;
+    wrong |= double_bits(back) ^ values[i];
+    wrong |= std::fabs(scaled) < 0x1p51 ? 0 : 1;
+  }
+  return wrong == 0;
+}
+
 // The least exponent that turns all short decimals of a sample into integers; nothing if fewer than
 // half of the sample are short decimals.
 [[nodiscard]] std::optional<unsigned> decimal_exponent(PointsView points);

@@ -28,29 +28,38 @@ std::int64_t power_of_ten(unsigned exponent) {
 // Sets scratch.numbers to mantissas and scratch.exceptions to the positions where these are
 // inexact.
 void to_decimals(PointsView points, Mix mix, unsigned exponent, ValueScratch& scratch) {
+  constexpr std::size_t kBlock = 64;
   const double power = kPowersOfTen[exponent];
   const std::int64_t whole_power = power_of_ten(exponent);
   const std::int64_t integer_most = exponent == 0 ? INT64_MAX : kMantissaMax / whole_power;
   scratch.numbers.resize(points.size());
   scratch.exceptions.clear();
   std::uint64_t before = 0;
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    const ValueBits value = points.values[i];
-    Mantissa one;
-    if (mix == Mix::kDoubles || points.is_float(i)) {
-      one = to_mantissa(as_double(value), power);
-    } else {
-      const std::int64_t integer = as_integer(value);
-      one.exact = exponent == 0 || (integer >= -integer_most && integer <= integer_most);
-      if (one.exact) one.mantissa = static_cast<std::uint64_t>(integer * whole_power);
+  for (std::size_t begin = 0; begin < points.size(); begin += kBlock) {
+    const std::size_t end = std::min(begin + kBlock, points.size());
+    if (mix == Mix::kDoubles && to_mantissas(points.values.subspan(begin, end - begin), power,
+                                             scratch.numbers.data() + begin)) {
+      before = scratch.numbers[end - 1];
+      continue;
     }
-    // An exception repeats its neighbour here, which costs least.
-    if (one.exact) {
-      before = one.mantissa;
-    } else {
-      scratch.exceptions.push_back(static_cast<std::uint32_t>(i));
+    for (std::size_t i = begin; i < end; ++i) {
+      const ValueBits value = points.values[i];
+      Mantissa one;
+      if (mix == Mix::kDoubles || points.is_float(i)) {
+        one = to_mantissa(as_double(value), power);
+      } else {
+        const std::int64_t integer = as_integer(value);
+        one.exact = exponent == 0 || (integer >= -integer_most && integer <= integer_most);
+        if (one.exact) one.mantissa = static_cast<std::uint64_t>(integer * whole_power);
+      }
+      // An exception repeats its neighbour here, which costs least.
+      if (one.exact) {
+        before = one.mantissa;
+      } else {
+        scratch.exceptions.push_back(static_cast<std::uint32_t>(i));
+      }
+      scratch.numbers[i] = before;
     }
-    scratch.numbers[i] = before;
   }
 }
 
