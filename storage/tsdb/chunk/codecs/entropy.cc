@@ -105,55 +105,96 @@ bool read_alphabet(Reader& from, unsigned mantissa, Alphabet& alphabet, RansShar
 // Parameters that the segments of a run share.
 struct Coding {
   EntropyShape shape;
-  RansShares shares;  // empty if all numbers are in one bucket
-  std::array<std::uint8_t, kBucketsMax> symbol_of{};
-  bool has_low_bits = false;
+  RansShares shares;                                     // empty if all numbers are in one bucket
+  std::array<std::uint8_t, kBucketsMax> symbol_of{};     // of the finest buckets
+  std::array<std::uint8_t, kRansSymbolsMax> low_bits{};  // of symbols
+  unsigned low_bits_most = 0;
 };
 
+// Merges the finest buckets into those of the shape, and gives these symbols.
+std::vector<BucketCount> symbols_of(const std::vector<BucketCount>& fine, Coding& coding) {
+  const unsigned mantissa = coding.shape.mantissa;
+  std::vector<BucketCount> counts;
+  for (const BucketCount& one : fine) {
+    std::size_t wide = one.bucket;
+    for (unsigned m = kMantissaMax; m > mantissa; --m) wide = wider_bucket(wide, m - 1);
+    const auto bucket = static_cast<std::uint32_t>(wide);
+    if (counts.empty() || counts.back().bucket != bucket) {
+      coding.low_bits[counts.size()] = static_cast<std::uint8_t>(bucket_at(bucket, mantissa).bits);
+      counts.push_back({bucket, 0});
+    }
+    counts.back().count += one.count;
+    coding.symbol_of[one.bucket] = static_cast<std::uint8_t>(counts.size() - 1);
+  }
+  coding.low_bits_most = coding.low_bits[counts.size() - 1];
+  return counts;
+}
+
+// Sets scratch.buckets.
 Coding append_coding(std::span<const std::uint64_t> numbers, EntropyShape shape,
                      EntropyScratch& scratch, Bytes& out) {
-  const std::vector<BucketCount> counts = fit_shape(numbers, shape, scratch);
+  fit_shape(numbers, shape, scratch);
   Coding coding;
   coding.shape = shape;
+  const std::vector<BucketCount> counts = symbols_of(scratch.fine, coding);
   out.push_back(static_cast<char>(shape.mantissa | (shape.zigzag ? kZigzag : 0)));
   append_signed(out, shape.centre);
   std::vector<std::uint32_t> only_counts;
+  only_counts.reserve(counts.size());
   BitWriter bits(out);
   bits.put(counts.size() - 1, 8);
   std::size_t next = 0;
-  for (std::size_t i = 0; i < counts.size(); ++i) {
-    put_gamma(counts[i].bucket - next, bits);
-    next = counts[i].bucket + 1;
-    coding.symbol_of[counts[i].bucket] = static_cast<std::uint8_t>(i);
-    only_counts.push_back(counts[i].count);
+  for (const BucketCount& one : counts) {
+    put_gamma(one.bucket - next, bits);
+    next = one.bucket + 1;
+    only_counts.push_back(one.count);
   }
   if (counts.size() > 1) {
     coding.shares = rans_shares(only_counts);
     put_rans_shares(coding.shares, bits);
   }
   bits.finish();
-  coding.has_low_bits = bucket_at(counts.back().bucket, shape.mantissa).bits != 0;
   return coding;
 }
 
-void append_coded(std::span<const std::uint64_t> numbers, const Coding& coding,
-                  EntropyScratch& scratch, Bytes& out) {
-  const EntropyShape& shape = coding.shape;
-  scratch.symbols.resize(numbers.size());
+// Appends the bits below the buckets. Up to 56 bits are added to at most 7 left ones in a word.
+void append_low_bits(std::span<const std::uint64_t> numbers, const Coding& coding,
+                     EntropyScratch& scratch, Bytes& out) {
+  const std::size_t most = numbers.size() * coding.low_bits_most / 8 + 2 * sizeof(std::uint64_t);
+  scratch.low_bits.resize(std::max(scratch.low_bits.size(), most));
+  char* at = scratch.low_bits.data();
+  std::uint64_t bits = 0;
+  unsigned filled = 0;
   for (std::size_t i = 0; i < numbers.size(); ++i) {
-    scratch.symbols[i] =
-        coding.symbol_of[bucket_of(magnitude_of(numbers[i], shape), shape.mantissa)];
+    const unsigned count = coding.low_bits[scratch.symbols[i]];
+    const std::uint64_t magnitude = magnitude_of(numbers[i], coding.shape);
+    bits |= (magnitude & ((std::uint64_t{1} << count) - 1)) << filled;
+    filled += count;
+    store_le(at, bits);
+    at += filled / 8;
+    bits >>= filled & ~7u;
+    filled %= 8;
   }
-  if (!coding.shares.shares.empty()) {
-    append_rans(scratch.symbols, coding.shares, scratch.words, out);
+  if (filled > 0) *at++ = static_cast<char>(bits);
+  out.append(scratch.low_bits.data(), at);
+}
+
+// Appends numbers of append_coding() from index `begin` on.
+void append_coded(std::span<const std::uint64_t> numbers, std::size_t begin, const Coding& coding,
+                  EntropyScratch& scratch, Bytes& out) {
+  scratch.symbols.resize(std::max(scratch.symbols.size(), numbers.size()));
+  const std::span symbols = std::span(scratch.symbols).first(numbers.size());
+  for (std::size_t i = 0; i < symbols.size(); ++i) {
+    symbols[i] = coding.symbol_of[scratch.buckets[begin + i]];
   }
-  if (!coding.has_low_bits) return;
+  if (!coding.shares.shares.empty()) append_rans(symbols, coding.shares, scratch.words, out);
+  if (coding.low_bits_most == 0) return;
+  if (coding.low_bits_most <= 56) return append_low_bits(numbers, coding, scratch, out);
   BitWriter low(out);
-  for (const std::uint64_t number : numbers) {
-    const std::uint64_t magnitude = magnitude_of(number, shape);
-    const int above = std::bit_width(magnitude) - 1 - static_cast<int>(shape.mantissa);
-    if (above <= 0) continue;
-    low.put(magnitude & ((std::uint64_t{1} << above) - 1), static_cast<unsigned>(above));
+  for (std::size_t i = 0; i < symbols.size(); ++i) {
+    const unsigned count = coding.low_bits[symbols[i]];
+    const std::uint64_t magnitude = magnitude_of(numbers[i], coding.shape);
+    low.put(magnitude & ((std::uint64_t{1} << count) - 1), count);
   }
   low.finish();
 }
@@ -235,7 +276,7 @@ class EntropyDecoder {
 void append_entropy(std::span<const std::uint64_t> numbers, EntropyShape shape,
                     EntropyScratch& scratch, Bytes& out) {
   const Coding coding = append_coding(numbers, shape, scratch, out);
-  append_coded(numbers, coding, scratch, out);
+  append_coded(numbers, 0, coding, scratch, out);
 }
 
 void read_entropy(Reader& from, EntropyScratch& scratch, std::span<std::uint64_t> numbers,
@@ -250,7 +291,8 @@ void append_entropy_segments(std::span<const std::uint64_t> numbers, EntropyShap
   Bytes coded;
   for (std::size_t i = 0; i < numbers.size(); i += segment) {
     const std::size_t before = coded.size();
-    append_coded(numbers.subspan(i, std::min(segment, numbers.size() - i)), coding, scratch, coded);
+    append_coded(numbers.subspan(i, std::min(segment, numbers.size() - i)), i, coding, scratch,
+                 coded);
     append_varint(out, coded.size() - before);
   }
   out.append(coded);

@@ -157,7 +157,6 @@ Coder append_residuals(const Plan& plan, std::span<const std::uint64_t> residual
   }
   if (!small || residuals.size() < kEntropyMin) return append_bits(residuals, out);
   const std::size_t begin = out.size();
-  const std::size_t packed = std::min(estimate_packed(residuals), flat_size(residuals));
   Coder coder = plan.coder;
   if (coder == Coder::kEntropy) {
     if (residuals.size() > kSegment) {
@@ -167,7 +166,8 @@ Coder append_residuals(const Plan& plan, std::span<const std::uint64_t> residual
       append_entropy(residuals, plan.shape, scratch.entropy, out);
     }
     // Prefer packed numbers, which decode several times as fast.
-    if (packed < (out.size() - begin) + (out.size() - begin) / 64) {
+    const std::size_t most = (out.size() - begin) + (out.size() - begin) / 64;
+    if (plan.packs && std::min(estimate_packed(residuals), flat_size(residuals)) < most) {
       out.resize(begin);
       coder = Coder::kPacked;
     }

@@ -4,6 +4,7 @@
 // All arithmetic is modulo 2^64, so no difference overflows.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -27,7 +28,7 @@ struct IntScratch {
   EntropyScratch entropy;
   std::vector<std::uint64_t> distances;
   std::vector<std::uint64_t> sample;
-  std::vector<std::uint64_t> differences;  // of the sample
+  std::array<std::vector<std::uint64_t>, 3> residuals;  // of the sample, by transform
   Bytes frame;
   bool segmented = false;  // set if a written column requires version 2 of chunks
   std::unique_ptr<ZSTD_CCtx_s, ZstdFree> compressor;

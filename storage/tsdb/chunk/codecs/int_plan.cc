@@ -1,6 +1,8 @@
 #include "storage/tsdb/chunk/codecs/int_plan.h"
 
+#include <algorithm>
 #include <array>
+#include <limits>
 #include <vector>
 
 #include "storage/tsdb/chunk/codecs/packed_ints.h"
@@ -13,18 +15,27 @@ constexpr std::size_t kSampleSmall = 1024;
 constexpr std::size_t kSampleQuick = 128;
 constexpr std::size_t kWindows = 4;
 
+// Columns of fewer numbers get plans of all transforms: the sizes of tables count too.
+constexpr std::size_t kQuickMin = 512;
+// Bits for each number by which a thin sample may misjudge a transform.
+constexpr double kQuickError = 0.3;
+// Packed numbers that a look at a few estimates to take this many times the bytes of the entropy
+// coder do not come near these.
+constexpr double kPackedError = 1.25;
+
 // Whether runs of four numbers repeat in the sample more often than by chance.
 bool has_repeats(std::span<const std::uint64_t> sample, double bits_a_number) {
   if (sample.size() < 64 || bits_a_number < 4) return false;
-  std::array<std::uint64_t, 512> seen{};
+  constexpr std::uint64_t kOne = 0x9E3779B97F4A7C15u;  // arbitrary odd numbers
+  constexpr std::uint64_t kTwo = 0xC2B2AE3D27D4EB4Fu;
+  constexpr unsigned kLog2Places = 9;
+  std::array<std::uint64_t, std::size_t{1} << kLog2Places> seen{};
   std::size_t again = 0;
   for (std::size_t i = 0; i + 4 <= sample.size(); ++i) {
-    std::uint64_t hash = 0;
-    for (std::size_t k = 0; k < 4; ++k) {
-      hash = (hash ^ sample[i + k]) * 0x9E3779B97F4A7C15u;
-      hash ^= hash >> 29;
-    }
-    std::uint64_t& place = seen[hash % seen.size()];
+    const std::uint64_t first = sample[i] + sample[i + 1] * kOne;
+    const std::uint64_t second = sample[i + 2] + sample[i + 3] * kOne;
+    const std::uint64_t hash = (first + second * kTwo) * kOne;
+    std::uint64_t& place = seen[hash >> (64 - kLog2Places)];
     again += place == hash ? 1 : 0;
     place = hash;
   }
@@ -74,6 +85,13 @@ class Sample {
   double scale_ = 1;
 };
 
+// estimate_packed() of two blocks, for all numbers.
+double glance_packed(std::span<const std::uint64_t> numbers) {
+  const std::size_t bytes = estimate_packed(numbers.first(kPackedBlock)) +
+                            estimate_packed(numbers.subspan(numbers.size() / 2, kPackedBlock));
+  return static_cast<double>(bytes * numbers.size()) / (2 * kPackedBlock);
+}
+
 Plan plan_residuals(std::span<const std::uint64_t> residuals, double scale, bool small,
                     EntropyScratch& scratch) {
   const double size = static_cast<double>(residuals.size()) * scale;
@@ -84,16 +102,38 @@ Plan plan_residuals(std::span<const std::uint64_t> residuals, double scale, bool
     plan.shape = {.zigzag = true, .centre = residuals[0]};
     return plan;
   }
-  plan.bytes = static_cast<double>(estimate_packed(residuals)) * scale;
-  if (!small || size < static_cast<double>(kEntropyMin)) return plan;
+  if (!small || size < static_cast<double>(kEntropyMin)) {
+    plan.bytes = static_cast<double>(estimate_packed(residuals)) * scale;
+    return plan;
+  }
   plan.shape = choose_shape(residuals, scale, scratch);
   const double bytes = (plan.shape.bits * size + plan.shape.table_bits) / 8 + 16;
-  plan.repeats = has_repeats(residuals, plan.shape.bits);
-  if (bytes < plan.bytes * 0.98) {
+  plan.packs = residuals.size() < 4 * kPackedBlock ||
+               glance_packed(residuals) * scale < bytes * kPackedError;
+  const double packed =
+      plan.packs ? static_cast<double>(estimate_packed(residuals)) * scale : bytes * kPackedError;
+  plan.packs = packed < bytes * kPackedError;
+  plan.bytes = packed;
+  if (bytes < packed * 0.98) {
     plan.coder = Coder::kEntropy;
     plan.bytes = bytes;
   }
   return plan;
+}
+
+// Which transforms are worth a plan, by the estimated bits for each number.
+std::array<bool, 3> worth_a_plan(std::size_t count, IntScratch& scratch) {
+  std::array<double, 3> bits{};
+  double least = std::numeric_limits<double>::infinity();
+  for (std::size_t order = 0; order < count; ++order) {
+    bits[order] = quick_bits(scratch.residuals[order], scratch.entropy);
+    least = std::min(least, bits[order]);
+  }
+  std::array<bool, 3> worth{};
+  for (std::size_t order = 0; order < count; ++order) {
+    worth[order] = bits[order] <= least + kQuickError;
+  }
+  return worth;
 }
 
 }  // namespace
@@ -108,22 +148,34 @@ bool all_equal(std::span<const std::uint64_t> numbers) {
   return differing == 0;
 }
 
-Plan make_plan(std::span<const std::uint64_t> numbers, bool small, IntScratch& scratch) {
+Plan make_plan(std::span<const std::uint64_t> numbers, bool small, IntScratch& scratch,
+               Search search) {
   Sample sample(numbers, small ? kSampleSmall : kSampleQuick, scratch.sample);
-  Plan best;
-  for (const Transform transform : {Transform::kNone, Transform::kDelta, Transform::kDelta2}) {
-    const std::size_t order = order_of(transform);
+  std::size_t count = 0;  // transforms
+  for (std::size_t order = 0; order < scratch.residuals.size(); ++order) {
     if (numbers.size() <= order) break;
     if (order > 0) sample.differ_again();
-    // `differences` is not needed until the plan is made: reuse its memory.
-    const auto residuals = sample.residuals(order, scratch.differences);
+    const auto residuals = sample.residuals(order, scratch.residuals[order]);
     if (residuals.empty()) break;
-    Plan plan = plan_residuals(residuals, sample.scale(), small, scratch.entropy);
-    plan.transform = transform;
+    ++count;
+    if (all_equal(residuals)) break;  // no difference of these is smaller
+  }
+  std::array<bool, 3> worth{true, true, true};
+  if (search == Search::kLikely && small && count > 1 && numbers.size() >= kQuickMin) {
+    worth = worth_a_plan(count, scratch);
+  }
+  Plan best;
+  bool any = false;
+  for (std::size_t order = 0; order < count; ++order) {
+    if (!worth[order]) continue;
+    Plan plan = plan_residuals(scratch.residuals[order], sample.scale(), small, scratch.entropy);
+    plan.transform = static_cast<Transform>(order);
     plan.bytes += static_cast<double>(order) * 4;
     // Another difference slows down decoding, so it must save space.
-    if (transform == Transform::kNone || plan.bytes < best.bytes * 0.99) best = plan;
+    if (!any || plan.bytes < best.bytes * 0.99) best = plan;
+    any = true;
   }
+  best.repeats = has_repeats(scratch.residuals[order_of(best.transform)], best.shape.bits);
   return best;
 }
 

@@ -10,17 +10,18 @@
 #include "storage/tsdb/chunk/codecs/entropy.h"
 #include "storage/tsdb/chunk/codecs/full_doubles.h"
 #include "storage/tsdb/chunk/codecs/int_column.h"
+#include "storage/tsdb/chunk/codecs/int_plan.h"
 #include "storage/tsdb/chunk/codecs/number.h"
 #include "storage/tsdb/chunk/codecs/packed_ints.h"
 #include "storage/tsdb/chunk/codecs/rans.h"
 #include "storage/tsdb/chunk/codecs/rice_column.h"
 #include "storage/tsdb/chunk/codecs/wire.h"
+#include "tests/support/point_shapes.h"
 
 namespace halite::storage::chunk {
 namespace {
 
 using Numbers = std::vector<std::uint64_t>;
-using Random = std::mt19937_64;
 
 // Numbers of up to `width` bits, some far off.
 Numbers random_numbers(Random& random, std::size_t count, unsigned width, bool outliers) {
@@ -173,6 +174,19 @@ TEST(Entropy, AnyNumbersComeBack) {
   }
 }
 
+TEST(Entropy, WiderBucketsContainNarrowerOnes) {
+  Random random(9);
+  for (int round = 0; round < 10'000; ++round) {
+    const std::uint64_t magnitude = random() >> (random() % 64);
+    for (unsigned mantissa = 0; mantissa < kMantissaMax; ++mantissa) {
+      ASSERT_EQ(wider_bucket(bucket_of(magnitude, mantissa + 1), mantissa),
+                bucket_of(magnitude, mantissa));
+    }
+    const Bucket one = bucket_at(bucket_of(magnitude, 3), 3);
+    ASSERT_EQ(magnitude >> one.bits << one.bits, one.base);
+  }
+}
+
 TEST(Rans, SharesAddUpWhateverTheCounts) {
   Random random(5);
   for (int round = 0; round < 300; ++round) {
@@ -244,6 +258,55 @@ TEST(IntColumn, RunsThatWrapAndStepsOfStepsComeBack) {
       ASSERT_EQ(back, numbers);
       if (numbers == parabola) {
         EXPECT_LE(bytes.size(), 12u);
+      }
+    }
+  }
+}
+
+// The plan of few transforms is about as small as that of all.
+TEST(IntPlan, ThinSamplesDoNotMissTheSmallestTransform) {
+  Random random(7);
+  IntScratch scratch;
+  std::vector<Shape> shapes = all_shapes();
+  shapes.push_back({"nothing, or much", [](Random&) {
+                      return NextValue([](Random& q) {
+                        return integer(q() % 5 < 2 ? 0
+                                                   : 500 + static_cast<std::int64_t>(q() % 500));
+                      });
+                    }});
+  shapes.push_back({"acceleration", [](Random&) {
+                      return NextValue([value = 0L, step = 0L](Random& q) mutable {
+                        step += static_cast<std::int64_t>(q() % 21) - 10;
+                        return integer(value += step);
+                      });
+                    }});
+  for (const Shape& shape : shapes) {
+    for (const std::size_t count : {96, 511, 512, 1080, 8640}) {
+      const Points points = make_points(shape, Beat::kSteady, count, random);
+      const Plan likely = make_plan(points.values, true, scratch);
+      const Plan all = make_plan(points.values, true, scratch, Search::kAll);
+      EXPECT_LE(likely.bytes, all.bytes * 1.04 + 4) << shape.name << ", " << count;
+    }
+  }
+}
+
+TEST(DecimalFloats, BlocksAreAsSingleNumbers) {
+  Random random(8);
+  for (const unsigned exponent : {0u, 2u, 5u, 15u}) {
+    const double power = kPowersOfTen[exponent];
+    for (int round = 0; round < 2000; ++round) {
+      std::vector<ValueBits> values;
+      bool exact = true;
+      for (std::size_t i = 0; i < 1 + random() % 9; ++i) {
+        const auto near =
+            static_cast<double>(static_cast<std::int64_t>(random() >> (random() % 60)));
+        values.push_back(random() % 50 == 0 ? random() : double_bits(near / power));
+        exact = exact && to_mantissa(as_double(values.back()), power).exact;
+      }
+      Numbers mantissas(values.size());
+      ASSERT_EQ(to_mantissas(values, power, mantissas.data()), exact);
+      for (std::size_t i = 0; exact && i < values.size(); ++i) {
+        ASSERT_EQ(mantissas[i], to_mantissa(as_double(values[i]), power).mantissa);
       }
     }
   }
