@@ -21,7 +21,7 @@ constexpr std::size_t kQuickMin = 512;
 constexpr double kQuickError = 0.3;
 // Packed numbers that a look at a few estimates to take this many times the bytes of the entropy
 // coder do not come near these.
-constexpr double kPackedError = 1.25;
+constexpr double kPackedError = 1.12;
 
 // Whether runs of four numbers repeat in the sample more often than by chance.
 bool has_repeats(std::span<const std::uint64_t> sample, double bits_a_number) {
@@ -85,11 +85,12 @@ class Sample {
   double scale_ = 1;
 };
 
-// estimate_packed() of two blocks, for all numbers.
+// Estimates the bytes of packed numbers from two blocks, or of those with one width from the range.
 double glance_packed(std::span<const std::uint64_t> numbers) {
   const std::size_t bytes = estimate_packed(numbers.first(kPackedBlock)) +
                             estimate_packed(numbers.subspan(numbers.size() / 2, kPackedBlock));
-  return static_cast<double>(bytes * numbers.size()) / (2 * kPackedBlock);
+  return std::min(static_cast<double>(bytes * numbers.size()) / (2 * kPackedBlock),
+                  static_cast<double>(flat_size(numbers)));
 }
 
 Plan plan_residuals(std::span<const std::uint64_t> residuals, double scale, bool small,
@@ -112,7 +113,6 @@ Plan plan_residuals(std::span<const std::uint64_t> residuals, double scale, bool
                glance_packed(residuals) * scale < bytes * kPackedError;
   const double packed =
       plan.packs ? static_cast<double>(estimate_packed(residuals)) * scale : bytes * kPackedError;
-  plan.packs = packed < bytes * kPackedError;
   plan.bytes = packed;
   if (bytes < packed * 0.98) {
     plan.coder = Coder::kEntropy;
