@@ -29,6 +29,8 @@ std::int64_t power_of_ten(unsigned exponent) {
 // inexact.
 void to_decimals(PointsView points, Mix mix, unsigned exponent, ValueScratch& scratch) {
   constexpr std::size_t kBlock = 64;
+  constexpr std::size_t kInexactMax = 4;  // blocks; more cost more than exact ones save
+  std::size_t inexact = 0;
   const double power = kPowersOfTen[exponent];
   const std::int64_t whole_power = power_of_ten(exponent);
   const std::int64_t integer_most = exponent == 0 ? INT64_MAX : kMantissaMax / whole_power;
@@ -37,11 +39,13 @@ void to_decimals(PointsView points, Mix mix, unsigned exponent, ValueScratch& sc
   std::uint64_t before = 0;
   for (std::size_t begin = 0; begin < points.size(); begin += kBlock) {
     const std::size_t end = std::min(begin + kBlock, points.size());
-    if (mix == Mix::kDoubles && to_mantissas(points.values.subspan(begin, end - begin), power,
-                                             scratch.numbers.data() + begin)) {
+    if (mix == Mix::kDoubles && inexact < kInexactMax &&
+        to_mantissas(points.values.subspan(begin, end - begin), power,
+                     scratch.numbers.data() + begin)) {
       before = scratch.numbers[end - 1];
       continue;
     }
+    ++inexact;
     for (std::size_t i = begin; i < end; ++i) {
       const ValueBits value = points.values[i];
       Mantissa one;
