@@ -8,19 +8,42 @@
 #include <fmt/format.h>
 
 namespace halite::app {
+namespace {
+
+// Finds a missing file before anything is read. True for a regular file.
+Result<bool> check_input(const std::string& file) {
+  if (file == "-") return false;
+  std::error_code error;
+  const auto type = std::filesystem::status(file, error).type();
+  if (type == std::filesystem::file_type::directory) {
+    return fail(Errc::kInvalidArgument, fmt::format("{} is a directory, not a file", file));
+  }
+  const bool regular = type == std::filesystem::file_type::regular;
+  // Others, such as pipes, can be opened only once.
+  if (regular || error) {
+    const auto opens = TextInput::open(file);
+    if (!opens) return std::unexpected(opens.error());
+  }
+  return regular;
+}
+
+// The end of the last line behind which there is more text; 0: there is none from `from` on.
+std::size_t lines_end(std::string_view text, std::size_t from) {
+  if (text.size() < from + 2) return 0;
+  const std::size_t feed = text.substr(from, text.size() - from - 1).rfind('\n');
+  return feed == std::string_view::npos ? 0 : from + feed + 1;
+}
+
+}  // namespace
+
 Result<std::unique_ptr<BlockReader>> BlockReader::open(std::vector<std::string> files,
                                                        InputPosition from) {
   std::unique_ptr<BlockReader> reader(new BlockReader(std::move(files)));
   bool known = true;
   for (const std::string& file : reader->files_) {
-    std::error_code error;
-    if (file == "-" || !std::filesystem::is_regular_file(file, error)) {
-      known = false;
-    } else {
-      TRY(const auto opens, TextInput::open(file));  // so that a missing file is found at once
-      static_cast<void>(opens);
-      reader->bytes_total_ += file_bytes(file);
-    }
+    TRY(const bool regular, check_input(file));
+    known = known && regular;
+    reader->bytes_total_ += file_bytes(file);
   }
   if (!known) reader->bytes_total_ = 0;
   TRY_VOID(reader->skip_to(from));
@@ -34,18 +57,18 @@ Result<void> BlockReader::open_file() {
 }
 
 void BlockReader::end_file() {
-  bytes_before_ += input_->bytes_read();
+  if (input_) bytes_before_ += input_->bytes_read();
   input_.reset();
   rest_.clear();
   at_ = {.file = at_.file + 1};
 }
 
 // Reads more text. False at the end of the file.
-Result<bool> BlockReader::fill() {
-  const std::size_t before = rest_.size();
+Result<bool> BlockReader::fill(std::string& text) {
+  const std::size_t before = text.size();
   Result<std::size_t> got;
-  rest_.resize_and_overwrite(before + kBlockBytes, [&](char* text, std::size_t) {
-    got = input_->read({text + before, kBlockBytes});
+  text.resize_and_overwrite(before + kBlockBytes, [&](char* bytes, std::size_t) {
+    got = input_->read({bytes + before, kBlockBytes});
     return before + got.value_or(0);
   });
   TRY_VOID(got);
@@ -57,7 +80,7 @@ Result<std::string_view> BlockReader::peek() {
   if (at_.file == files_.size()) return std::string_view();
   if (!input_) TRY_VOID(open_file());
   for (bool more = true; more && !rest_.contains('\n') && rest_.size() < kBlockBytes;) {
-    TRY(more, fill());
+    TRY(more, fill(rest_));
   }
   return rest_;
 }
@@ -66,26 +89,33 @@ Result<void> BlockReader::skip_to(const InputPosition& from) {
   for (; at_.file < from.file; ++at_.file) bytes_before_ += file_bytes(files_[at_.file]);
   if (from.offset == 0) return {};
   TRY_VOID(open_file());
-  std::uint64_t left = from.offset;
-  while (left > 0) {
-    TRY(const bool more, fill());
+  for (bool in_first_line = true; at_.offset < from.offset;) {
+    TRY(const bool more, fill(rest_));
     if (!more) {
       return fail(Errc::kInvalidArgument,
                   fmt::format("{} is shorter than when the import was interrupted: it changed",
                               files_[at_.file]));
     }
-    if (left == from.offset) first_line_ = rest_.substr(0, rest_.find('\n'));
-    const std::size_t skipped = std::min<std::uint64_t>(left, rest_.size());
+    const std::size_t skipped = std::min<std::uint64_t>(from.offset - at_.offset, rest_.size());
+    if (in_first_line) {
+      const std::size_t feed = rest_.find('\n');
+      first_line_.append(rest_, 0, std::min(feed, kBlockBytes - first_line_.size()));
+      in_first_line = feed == std::string::npos && first_line_.size() < kBlockBytes;
+    }
     rest_.erase(0, skipped);
-    left -= skipped;
+    at_.offset += skipped;
   }
-  at_ = from;
   return {};
 }
 
 std::uint64_t BlockReader::bytes_read() const {
   const std::scoped_lock lock(mutex_);
   return bytes_before_ + (input_ ? input_->bytes_read() : 0);
+}
+
+std::uint64_t BlockReader::blocks() const {
+  const std::scoped_lock lock(mutex_);
+  return blocks_;
 }
 
 // Drops the rest of a line that is too long.
@@ -96,38 +126,46 @@ Result<void> BlockReader::skip_rest_of_line() {
     at_.offset += dropped;
     rest_.erase(0, dropped);
     if (end != std::string::npos) return {};
-    TRY(const bool more, fill());
+    TRY(const bool more, fill(rest_));
     if (!more) return {};
   }
 }
 
-Result<std::optional<TextBlock>> BlockReader::next() {
+Result<std::optional<TextBlock>> BlockReader::next(std::string buffer) {
   const std::scoped_lock lock(mutex_);
-  while (at_.file < files_.size()) {
+  if (failed_) return std::unexpected(*failed_);
+  auto block = next_block(std::move(buffer));
+  if (!block) failed_ = block.error();
+  return block;
+}
+
+Result<std::optional<TextBlock>> BlockReader::next_block(std::string text) {
+  for (; at_.file < files_.size(); end_file()) {
     if (!input_) TRY_VOID(open_file());
+    text.reserve(2 * kBlockBytes);
+    text.assign(rest_);
+    // A block keeps back the last line that was read: if the file ends behind it, its block says
+    // so.
+    std::size_t end = lines_end(text, 0);
     bool more = true;
-    std::size_t end = 0;  // of the last whole line
-    // Reads on after a whole block, to see whether the file ends.
-    while (more && (rest_.size() <= kBlockBytes || (end == 0 && rest_.size() <= kLineBytesMax))) {
-      const std::size_t before = rest_.size();
-      TRY(more, fill());
-      const std::size_t feed = std::string_view(rest_).substr(before).rfind('\n');
-      if (feed != std::string_view::npos) end = before + feed + 1;
+    while (more && (text.size() <= kBlockBytes || (end == 0 && text.size() <= kLineBytesMax))) {
+      const std::size_t before = text.size();
+      TRY(more, fill(text));
+      // The last byte read before may be the line feed that was kept back.
+      end = std::max(end, lines_end(text, std::max<std::size_t>(before, 1) - 1));
     }
-    if (!more) end = rest_.size();
-    if (end == 0 && rest_.empty()) {
-      end_file();
-      continue;
-    }
+    if (!more) end = text.size();
+    if (text.empty()) continue;
     TextBlock block{.number = blocks_++, .begin = at_, .first_line = first_line_, .ends = !more};
     if (end == 0) {
       block.too_long = true;
+      rest_ = std::move(text);
       block.text = rest_.substr(0, kBlockBytes);
       TRY_VOID(skip_rest_of_line());
     } else {
-      std::string left = rest_.substr(end);
-      rest_.resize(end);
-      block.text = std::exchange(rest_, std::move(left));
+      rest_.assign(text, end);
+      text.resize(end);
+      block.text = std::move(text);
       at_.offset += end;
     }
     if (block.begin.offset == 0) {

@@ -26,6 +26,7 @@ inline constexpr std::size_t kLineBytesMax = 64 << 20;
 struct InputPosition {
   std::size_t file = 0;      // index in the list
   std::uint64_t offset = 0;  // bytes of unpacked text before it in the file
+  bool operator==(const InputPosition&) const = default;
 };
 
 struct TextBlock {
@@ -40,7 +41,8 @@ struct TextBlock {
 
 class BlockReader {
  public:
-  // kNotFound, kUnavailable: an input does not exist or cannot be opened.
+  // kNotFound, kUnavailable, kInvalidArgument: an input does not exist, cannot be opened or is a
+  // directory.
   static Result<std::unique_ptr<BlockReader>> open(std::vector<std::string> files,
                                                    InputPosition from = {});
 
@@ -48,20 +50,24 @@ class BlockReader {
   // next() is called.
   Result<std::string_view> peek();
 
-  // The next block; nothing at the end. An error ends the reading.
-  Result<std::optional<TextBlock>> next();
+  // The next block; nothing at the end. An error is final: later calls return it, too. `buffer`:
+  // the text of a block that is no longer needed, whose memory is used again.
+  Result<std::optional<TextBlock>> next(std::string buffer = {});
 
   [[nodiscard]] const std::vector<std::string>& files() const { return files_; }
   // As stored; 0: unknown, an input is no regular file.
   [[nodiscard]] std::uint64_t bytes_total() const { return bytes_total_; }
   [[nodiscard]] std::uint64_t bytes_read() const;
+  // The number of blocks that next() has returned.
+  [[nodiscard]] std::uint64_t blocks() const;
 
  private:
   explicit BlockReader(std::vector<std::string> files) : files_(std::move(files)) {}
   Result<void> open_file();
   Result<void> skip_to(const InputPosition& from);
   Result<void> skip_rest_of_line();
-  Result<bool> fill();
+  Result<std::optional<TextBlock>> next_block(std::string text);
+  Result<bool> fill(std::string& text);
   void end_file();
 
   const std::vector<std::string> files_;
@@ -72,6 +78,7 @@ class BlockReader {
   InputPosition at_;
   std::string first_line_;
   std::string rest_;  // text that was read and not returned
+  std::optional<Error> failed_;
   std::uint64_t blocks_ = 0;
   std::uint64_t bytes_before_ = 0;  // of finished files
 };

@@ -22,6 +22,11 @@ namespace {
 
 using std::chrono::steady_clock;
 
+bool may_pass(const Error& error) {
+  return error.code == Errc::kUnavailable || error.code == Errc::kOverloaded ||
+         error.code == Errc::kTimeout;
+}
+
 // The lines of a text with these numbers, which count from 1.
 std::vector<std::string_view> lines_of(std::string_view text,
                                        const std::vector<ingest::RefusedLine>& wanted) {
@@ -38,12 +43,6 @@ std::vector<std::string_view> lines_of(std::string_view text,
 
 ingest::ImportText text_of(const TextBlock& block) {
   return {.lines = block.text, .first_line = block.first_line, .ends = block.ends};
-}
-
-// The first line of the file.
-std::string_view header_of(const ingest::ImportText& text) {
-  if (!text.first_line.empty()) return text.first_line;
-  return text.lines.substr(0, text.lines.find('\n'));
 }
 
 class Import {
@@ -63,7 +62,8 @@ class Import {
   Result<void> store(const TextBlock& block, std::uint64_t lines, std::unique_ptr<ImportPart> part);
   Result<ingest::Imported> store_patiently(const ingest::ImportText& text,
                                            std::unique_ptr<ImportPart> part);
-  Result<void> report(const TextBlock& block, const std::vector<ingest::RefusedLine>& refused);
+  Result<void> report(const TextBlock& block, const std::vector<ingest::RefusedLine>& refused,
+                      Checkpoint& after);
   void keep_rate();
   Result<void> checkpoint_if_due();
   Result<void> begin_checkpoint();
@@ -94,20 +94,27 @@ Result<ImportTotals> Import::run() {
     });
   }
   for (std::thread& thread : threads) thread.join();
-  if (pending_) {
-    const Result<void> ended = end_checkpoint();
-    if (!error_ && !ended) error_ = ended.error();
+  Result<void> checkpointed;
+  if (pending_) checkpointed = end_checkpoint();
+  // After an error, the way until there need not be gone again.
+  if (checkpointed && (!error_ || done_.position != job_.before.position)) {
+    checkpointed = begin_checkpoint();
+    if (checkpointed) checkpointed = end_checkpoint();
   }
   if (error_) return std::unexpected(*error_);
-  TRY_VOID(begin_checkpoint());
-  TRY_VOID(end_checkpoint());
+  TRY_VOID(checkpointed);
   return done_.totals;
 }
 
 void Import::work() {
+  std::string buffer;
   while (true) {
-    Result<std::optional<TextBlock>> block = job_.reader.next();
-    if (!block) return stop(std::move(block).error());
+    Result<std::optional<TextBlock>> block = job_.reader.next(std::move(buffer));
+    if (!block) {
+      // What was read before is stored first.
+      if (wait_for_turn(job_.reader.blocks())) stop(std::move(block).error());
+      return;
+    }
     if (!*block) return;
     auto part = job_.target.new_part();
     const std::uint64_t lines = (*block)->too_long ? 1 : part->parse(text_of(**block));
@@ -115,6 +122,7 @@ void Import::work() {
     const Result<void> stored = store(**block, lines, std::move(part));
     if (!stored) return stop(stored.error());
     end_turn();
+    buffer = std::move((*block)->text);
   }
 }
 
@@ -142,19 +150,21 @@ void Import::stop(Error why) {
 
 Result<void> Import::store(const TextBlock& block, std::uint64_t lines,
                            std::unique_ptr<ImportPart> part) {
-  if (block.begin.offset == 0) done_.lines = 0;
+  Checkpoint after = done_;
+  if (block.begin.offset == 0) after.lines = 0;
   if (block.too_long) {
-    ++done_.totals.refused;
-    TRY_VOID(job_.refused.add(job_.reader.files()[block.begin.file], done_.lines + 1,
+    ++after.totals.refused;
+    TRY_VOID(job_.refused.add(job_.reader.files()[block.begin.file], after.lines + 1,
                               fmt::format("the line has more than {} bytes", kLineBytesMax),
                               block.text));
   } else {
     TRY(const ingest::Imported imported, store_patiently(text_of(block), std::move(part)));
-    done_.totals.points += imported.points;
-    TRY_VOID(report(block, imported.refused));
+    after.totals.points += imported.points;
+    TRY_VOID(report(block, imported.refused, after));
   }
-  done_.lines += lines;
-  done_.position = block.end;
+  after.lines += lines;
+  after.position = block.end;
+  done_ = after;
   job_.progress.set(job_.reader.bytes_read(), done_.totals);
   keep_rate();
   return checkpoint_if_due();
@@ -167,54 +177,40 @@ void Import::keep_rate() {
   std::this_thread::sleep_until(began_ + std::chrono::duration_cast<steady_clock::duration>(due));
 }
 
-// Lines that the target refuses for now are sent again, before any later line.
+// If the target refuses lines for now, all are sent again: of two points with equal times, the
+// later must stay the later one.
 Result<ingest::Imported> Import::store_patiently(const ingest::ImportText& text,
                                                  std::unique_ptr<ImportPart> part) {
-  Patience patience;
-  ingest::Imported all;
-  std::string again;                    // the text of this attempt, if not all of it
-  std::vector<std::uint32_t> original;  // the numbers of its lines
+  const steady_clock::time_point began = steady_clock::now();
+  std::chrono::milliseconds pause = job_.times.pause_min;
   while (true) {
     Result<ingest::Imported> imported = part->store();
-    const bool later = patience.try_again(imported);
-    if (!imported && !later) return imported;
-    if (imported) {
-      const std::string_view sent = original.empty() ? text.lines : std::string_view(again);
-      std::string waiting;
-      std::vector<std::uint32_t> numbers;
-      all.points += imported->points;
-      const std::vector<std::string_view> lines = lines_of(sent, imported->refused);
-      for (std::size_t i = 0; i < lines.size(); ++i) {
-        ingest::RefusedLine& refused = imported->refused[i];
-        if (!original.empty()) refused.line = original[refused.line - 1];
-        if (refused.passes && later) {
-          waiting.append(lines[i]).append("\n");
-          numbers.push_back(refused.line);
-        } else {
-          all.refused.push_back(std::move(refused));
-        }
-      }
-      if (numbers.empty()) break;
-      again = std::move(waiting);
-      original = std::move(numbers);
+    if (!imported && !may_pass(imported.error())) return imported;
+    std::string reason;
+    if (!imported) {
+      reason = imported.error().message;
+    } else {
+      const auto waits = std::ranges::find(imported->refused, true, &ingest::RefusedLine::passes);
+      if (waits == imported->refused.end()) return imported;
+      reason = waits->reason;
     }
+    if (steady_clock::now() - began >= job_.times.retry_max) return imported;
+    log::warn("the target is busy, trying again in {} ms: {}", pause.count(), reason);
+    std::this_thread::sleep_for(pause);
+    pause = std::min(2 * pause, job_.times.pause_max);
     part = job_.target.new_part();
-    ingest::ImportText next = text;
-    if (!original.empty()) next = {.lines = again, .first_line = header_of(text)};
-    part->parse(next);
+    part->parse(text);
   }
-  std::ranges::sort(all.refused, {}, &ingest::RefusedLine::line);
-  return all;
 }
 
-Result<void> Import::report(const TextBlock& block,
-                            const std::vector<ingest::RefusedLine>& refused) {
+Result<void> Import::report(const TextBlock& block, const std::vector<ingest::RefusedLine>& refused,
+                            Checkpoint& after) {
   const std::vector<std::string_view> lines = lines_of(block.text, refused);
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    TRY_VOID(job_.refused.add(job_.reader.files()[block.begin.file], done_.lines + refused[i].line,
+    TRY_VOID(job_.refused.add(job_.reader.files()[block.begin.file], after.lines + refused[i].line,
                               refused[i].reason, lines[i]));
+    if (i == 0 || refused[i].line != refused[i - 1].line) ++after.totals.refused;
   }
-  done_.totals.refused += refused.size();
   return {};
 }
 
@@ -224,7 +220,7 @@ Result<void> Import::checkpoint_if_due() {
     if (pending_->durable.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return {};
     TRY_VOID(end_checkpoint());
   }
-  if (steady_clock::now() - last_ < kCheckpointInterval) return {};
+  if (steady_clock::now() - last_ < job_.times.checkpoint_interval) return {};
   return begin_checkpoint();
 }
 

@@ -6,6 +6,8 @@
 // same order: the result is the same.
 #pragma once
 
+#include <chrono>
+
 #include <boost/asio/any_io_executor.hpp>
 
 #include "app/bulk/block_reader.h"
@@ -15,6 +17,14 @@
 #include "app/bulk/refused_lines.h"
 
 namespace halite::app {
+
+struct ImportTimes {
+  std::chrono::milliseconds checkpoint_interval{20'000};
+  // A target that cannot store now is asked again, with growing pauses, for so long.
+  std::chrono::milliseconds retry_max{600'000};
+  std::chrono::milliseconds pause_min{500};
+  std::chrono::milliseconds pause_max{15'000};
+};
 
 struct ImportJob {
   BlockReader& reader;
@@ -26,10 +36,11 @@ struct ImportJob {
   unsigned threads = 1;
   std::uint64_t points_per_s_max = 0;  // 0: no limit
   Checkpoint before = {};              // of the interrupted import that it continues
+  ImportTimes times = {};
 };
 
-// Imports everything and makes it durable. After an error, the last checkpoint says what is
-// durable. Blocks.
+// Imports everything and makes it durable. After an error, everything before the place of the error
+// is stored, and the last checkpoint says how much of it is durable. Blocks.
 [[nodiscard]] Result<ImportTotals> import_points(const ImportJob& job);
 
 }  // namespace halite::app

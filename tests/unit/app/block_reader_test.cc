@@ -1,0 +1,237 @@
+#include "app/bulk/block_reader.h"
+
+#include <cstdint>
+#include <fstream>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "tests/support/temp_dir.h"
+
+namespace halite::app {
+namespace {
+
+class BlockReaderTest : public ::testing::Test {
+ protected:
+  std::string file(std::string_view bytes) {
+    std::string path = place_.path() + "/" + std::to_string(files_++);
+    std::ofstream(path, std::ios::binary) << bytes;
+    return path;
+  }
+  const test::TempDir place_;
+  int files_ = 0;
+};
+
+std::vector<TextBlock> blocks_of(BlockReader& reader) {
+  std::vector<TextBlock> blocks;
+  std::string buffer;
+  while (true) {
+    auto block = reader.next(std::move(buffer));
+    EXPECT_TRUE(block) << block.error().message;
+    if (!block || !*block) return blocks;
+    buffer = (*block)->text;  // what it contains must not matter
+    blocks.push_back(*std::move(*block));
+  }
+}
+
+std::vector<TextBlock> blocks_of(std::vector<std::string> files, InputPosition from = {}) {
+  auto reader = BlockReader::open(std::move(files), from);
+  EXPECT_TRUE(reader) << reader.error().message;
+  return blocks_of(**reader);
+}
+
+std::string text_of(const std::vector<TextBlock>& blocks, std::size_t file = 0) {
+  std::string text;
+  for (const TextBlock& block : blocks) {
+    if (block.begin.file == file) text += block.text;
+  }
+  return text;
+}
+
+std::string lines(std::size_t bytes, std::size_t line_bytes = 100) {
+  std::string text;
+  for (std::size_t i = 0; text.size() < bytes; ++i) {
+    std::string line = "line " + std::to_string(i);
+    line.resize(line_bytes - 1, '.');
+    text += line + "\n";
+  }
+  return text;
+}
+
+void expect_in_order(const std::vector<TextBlock>& blocks) {
+  InputPosition at;
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    const TextBlock& block = blocks[i];
+    EXPECT_EQ(block.number, i);
+    EXPECT_FALSE(block.too_long);
+    if (block.begin.file != at.file) at = {.file = block.begin.file};
+    EXPECT_EQ(block.begin, at);
+    at.offset += block.text.size();
+    EXPECT_EQ(block.end, at);
+    const bool last = i + 1 == blocks.size() || blocks[i + 1].begin.file != block.begin.file;
+    EXPECT_EQ(block.ends, last) << i;
+    if (!last) EXPECT_TRUE(block.text.ends_with('\n')) << i;
+    EXPECT_LE(block.text.size(), 2 * kBlockBytes);
+  }
+}
+
+TEST_F(BlockReaderTest, CutsBetweenLines) {
+  for (const std::size_t line : {2UL, 100UL, 4096UL, 300'001UL}) {
+    // Also sizes at which a read ends with a line.
+    for (const std::size_t size :
+         {line, kBlockBytes, kBlockBytes + line, 2 * kBlockBytes, 5 * kBlockBytes + 77}) {
+      const std::string text = lines(size, line < 20 ? 20 : line);
+      const auto blocks = blocks_of({file(text)});
+      EXPECT_TRUE(text_of(blocks) == text);
+      expect_in_order(blocks);
+      EXPECT_GE(blocks.size(), text.size() / (2 * kBlockBytes));
+    }
+  }
+  const std::string feeds(3 * kBlockBytes, '\n');
+  const auto blocks = blocks_of({file(feeds)});
+  EXPECT_TRUE(text_of(blocks) == feeds);
+  expect_in_order(blocks);
+}
+
+TEST_F(BlockReaderTest, TakesALastLineWithoutLineFeed) {
+  EXPECT_EQ(text_of(blocks_of({file("a 1\nb 2")})), "a 1\nb 2");
+  EXPECT_EQ(text_of(blocks_of({file("a 1")})), "a 1");
+  const std::string text = lines(3 * kBlockBytes) + "the last";
+  const auto blocks = blocks_of({file(text)});
+  EXPECT_TRUE(text_of(blocks) == text);
+  expect_in_order(blocks);
+}
+
+TEST_F(BlockReaderTest, ReadsFilesInOrderAndSkipsEmptyOnes) {
+  const auto blocks = blocks_of({file(""), file("a\nb"), file(""), file("c\n"), file("")});
+  ASSERT_EQ(blocks.size(), 2U);
+  EXPECT_EQ(blocks[0].text, "a\nb");  // its last line does not run on into the next file
+  EXPECT_EQ(blocks[0].begin, (InputPosition{.file = 1, .offset = 0}));
+  EXPECT_EQ(blocks[1].text, "c\n");
+  EXPECT_EQ(blocks[1].begin, (InputPosition{.file = 3, .offset = 0}));
+  EXPECT_EQ(blocks[1].number, 1U);
+  EXPECT_TRUE(blocks_of(std::vector{file(""), file("")}).empty());
+  EXPECT_TRUE(blocks_of(std::vector<std::string>()).empty());
+}
+
+TEST_F(BlockReaderTest, GivesTheFirstLineOfTheFileToLaterBlocks) {
+  const auto blocks =
+      blocks_of({file("header A\n" + lines(3 * kBlockBytes)), file("header B\n" + lines(200))});
+  ASSERT_GT(blocks.size(), 2U);
+  EXPECT_EQ(blocks[0].first_line, "");
+  EXPECT_EQ(blocks[1].first_line, "header A");
+  EXPECT_EQ(blocks.back().begin.file, 1U);
+  EXPECT_EQ(blocks.back().first_line, "");
+}
+
+TEST_F(BlockReaderTest, ResumesAtEveryBlock) {
+  const std::vector<std::string> files = {file("header A\n" + lines(3 * kBlockBytes)), file(""),
+                                          file("header B\n" + lines(3 * kBlockBytes) + "end")};
+  const auto all = blocks_of(files);
+  for (std::size_t done = 0; done < all.size(); ++done) {
+    const auto rest = blocks_of(files, all[done].end);
+    ASSERT_EQ(rest.size(), all.size() - done - 1) << done;
+    for (std::size_t i = 0; i < rest.size(); ++i) {
+      const TextBlock& expected = all[done + 1 + i];
+      EXPECT_TRUE(rest[i].text == expected.text);
+      EXPECT_EQ(rest[i].begin, expected.begin);
+      EXPECT_EQ(rest[i].end, expected.end);
+      EXPECT_EQ(rest[i].ends, expected.ends);
+      EXPECT_EQ(rest[i].first_line, expected.first_line);
+    }
+  }
+}
+
+TEST_F(BlockReaderTest, ResumesBehindAFirstLineOfManyReads) {
+  const std::string header(kBlockBytes / 2, 'h');
+  const std::string path = file(header + "\n" + lines(3 * kBlockBytes));
+  const auto all = blocks_of({path});
+  const auto rest = blocks_of({path}, all[0].end);
+  ASSERT_FALSE(rest.empty());
+  EXPECT_TRUE(rest[0].first_line == header);
+}
+
+TEST_F(BlockReaderTest, DoesNotResumeInAShorterFile) {
+  const auto reader = BlockReader::open({file("a 1\n")}, {.file = 0, .offset = 5});
+  ASSERT_FALSE(reader);
+  EXPECT_EQ(reader.error().code, Errc::kInvalidArgument);
+  EXPECT_TRUE(reader.error().message.contains("shorter")) << reader.error().message;
+}
+
+// Lines before, between and behind are not touched.
+TEST_F(BlockReaderTest, DropsLinesThatAreTooLong) {
+  const std::string longest(kLineBytesMax - 1, 'x');
+  const std::string too_long(kLineBytesMax + 2 * kBlockBytes, 'y');
+  const std::string path =
+      file("a\n" + too_long + "\nb\nc\n" + too_long + "\nd\n" + longest + "\ne\n" + too_long);
+  const auto blocks = blocks_of({path});
+  std::string text;
+  std::uint64_t offset = 0;
+  int dropped = 0;
+  for (const TextBlock& block : blocks) {
+    EXPECT_EQ(block.begin.offset, offset);
+    offset = block.end.offset;
+    if (block.too_long) {
+      ++dropped;
+      EXPECT_EQ(block.text.substr(0, 3), "yyy");
+      EXPECT_LE(block.text.size(), kBlockBytes);
+    } else {
+      text += block.text;
+    }
+  }
+  EXPECT_EQ(offset, file_bytes(path));
+  EXPECT_EQ(dropped, 3);
+  EXPECT_TRUE(text == "a\nb\nc\nd\n" + longest + "\ne\n") << text.size();
+}
+
+TEST_F(BlockReaderTest, PeeksWithoutTaking) {
+  const std::string text = lines(2 * kBlockBytes);
+  auto reader = BlockReader::open({file(text)}).value();
+  const std::string peeked(reader->peek().value());
+  EXPECT_TRUE(peeked.contains('\n'));
+  EXPECT_TRUE(text.starts_with(peeked));
+  const auto blocks = blocks_of(*reader);
+  EXPECT_TRUE(text_of(blocks) == text);
+  expect_in_order(blocks);
+  EXPECT_EQ(BlockReader::open({file("")}).value()->peek().value(), "");
+  EXPECT_EQ(BlockReader::open({}).value()->peek().value(), "");
+}
+
+TEST_F(BlockReaderTest, FindsWhatCannotBeReadBeforeItBegins) {
+  const auto missing = BlockReader::open({file("a\n"), place_.path() + "/none"});
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(missing.error().code, Errc::kNotFound);
+  EXPECT_TRUE(missing.error().message.contains("/none")) << missing.error().message;
+  const auto folder = BlockReader::open({file("a\n"), place_.path()});
+  ASSERT_FALSE(folder);
+  EXPECT_TRUE(folder.error().message.contains("directory")) << folder.error().message;
+}
+
+TEST_F(BlockReaderTest, StaysFailed) {
+  const std::string path = file(std::string("\x1f\x8b\x08\0\0\0\0\0\0\3\xff\xff\xff", 13));
+  auto reader = BlockReader::open({file("a\n"), path}).value();
+  EXPECT_EQ(reader->next().value()->text, "a\n");
+  const auto failed = reader->next();
+  ASSERT_FALSE(failed);
+  EXPECT_EQ(failed.error().code, Errc::kCorruption);
+  EXPECT_EQ(reader->next().error().message, failed.error().message);
+  EXPECT_EQ(reader->blocks(), 1U);
+}
+
+TEST_F(BlockReaderTest, CountsBytes) {
+  const std::string text = lines(3 * kBlockBytes);
+  auto reader = BlockReader::open({file(text), file(text)}).value();
+  EXPECT_EQ(reader->bytes_total(), 2 * text.size());
+  EXPECT_EQ(reader->bytes_read(), 0U);
+  const auto blocks = blocks_of(*reader);
+  EXPECT_EQ(reader->bytes_read(), 2 * text.size());
+  auto later = BlockReader::open(reader->files(), {.file = 1, .offset = 0}).value();
+  EXPECT_EQ(later->bytes_read(), text.size());
+}
+
+}  // namespace
+}  // namespace halite::app

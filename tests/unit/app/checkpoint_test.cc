@@ -1,0 +1,108 @@
+#include "app/bulk/checkpoint.h"
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "tests/support/temp_dir.h"
+
+namespace halite::app {
+namespace {
+
+class CheckpointTest : public ::testing::Test {
+ protected:
+  CheckpointTest() {
+    write(inputs_[0], "12345");
+    write(inputs_[1], "1");
+  }
+  static void write(const std::string& path, std::string_view text) {
+    std::ofstream(path, std::ios::binary) << text;
+  }
+  [[nodiscard]] Error error() const { return CheckpointFile(path_, inputs_).read().error(); }
+
+  const test::TempDir place_;
+  const std::string path_ = place_.path() + "/checkpoint";
+  const std::vector<std::string> inputs_ = {place_.path() + "/a \"quoted\" name",
+                                            place_.path() + "/b"};
+  const Checkpoint checkpoint_ = {.format = ingest::Format::kVmJson,
+                                  .position = {.file = 1, .offset = 5'000'000'000},
+                                  .lines = 70,
+                                  .totals = {.points = 6'000'000'000, .refused = 10},
+                                  .errors_bytes = 512};
+};
+
+TEST_F(CheckpointTest, ComesBack) {
+  const CheckpointFile file(path_, inputs_);
+  EXPECT_FALSE(file.read().value().has_value());
+  ASSERT_TRUE(file.write({}));
+  ASSERT_TRUE(file.write(checkpoint_));
+  const Checkpoint read = CheckpointFile(path_, inputs_).read().value().value();
+  EXPECT_EQ(read.format, checkpoint_.format);
+  EXPECT_EQ(read.position, checkpoint_.position);
+  EXPECT_EQ(read.lines, checkpoint_.lines);
+  EXPECT_EQ(read.totals.points, checkpoint_.totals.points);
+  EXPECT_EQ(read.totals.refused, checkpoint_.totals.refused);
+  EXPECT_EQ(read.errors_bytes, checkpoint_.errors_bytes);
+  ASSERT_TRUE(file.remove());
+  ASSERT_TRUE(file.remove());  // it is gone
+  EXPECT_FALSE(file.read().value().has_value());
+}
+
+TEST_F(CheckpointTest, IsOfItsInputsInTheirOrder) {
+  ASSERT_TRUE(CheckpointFile(path_, inputs_).write(checkpoint_));
+  const std::vector<std::vector<std::string>> others = {
+      {inputs_[1], inputs_[0]}, {inputs_[0]}, {inputs_[0], inputs_[1], inputs_[1]}, {}};
+  for (const auto& inputs : others) {
+    const auto read = CheckpointFile(path_, inputs).read();
+    ASSERT_FALSE(read);
+    EXPECT_EQ(read.error().code, Errc::kConflict);
+    EXPECT_TRUE(read.error().message.contains(path_)) << read.error().message;
+  }
+  write(inputs_[1], "12");  // it has grown
+  EXPECT_EQ(error().code, Errc::kConflict);
+  std::filesystem::remove(inputs_[1]);
+  EXPECT_EQ(error().code, Errc::kConflict);
+}
+
+TEST_F(CheckpointTest, NamesDamage) {
+  const CheckpointFile file(path_, inputs_);
+  ASSERT_TRUE(file.write(checkpoint_));
+  std::string good(file_bytes(path_), '\0');
+  std::ifstream(path_, std::ios::binary).read(good.data(), static_cast<long>(good.size()));
+  // Each prefix, but for the line feed at the end.
+  for (std::size_t size = 0; size + 1 < good.size(); ++size) {
+    write(path_, good.substr(0, size));
+    EXPECT_EQ(error().code, Errc::kCorruption) << size;
+  }
+  const auto with = [&](std::string_view old, std::string_view replaced) {
+    std::string text = good;
+    const std::size_t at = text.find(old);
+    EXPECT_NE(at, std::string::npos) << old;
+    text.replace(at, old.size(), replaced);
+    write(path_, text);
+    return error();
+  };
+  EXPECT_EQ(with("\"format\":1", "\"format\":2").code, Errc::kCorruption);
+  EXPECT_EQ(with("\"vmjson\"", "\"cobol\"").code, Errc::kCorruption);
+  EXPECT_EQ(with("\"lines\":70", "\"lines\":-70").code, Errc::kCorruption);
+  EXPECT_EQ(with("\"lines\":70", "\"lines\":7.5").code, Errc::kCorruption);
+  EXPECT_EQ(with("\"offset\"", "\"of\"").code, Errc::kCorruption);
+  EXPECT_EQ(with("\"path\"", "\"p\"").code, Errc::kCorruption);
+  EXPECT_EQ(with("\"file\":1", "\"file\":3").code, Errc::kConflict);
+  write(path_, "[]");
+  EXPECT_TRUE(error().message.contains("remove it to begin again")) << error().message;
+}
+
+TEST_F(CheckpointTest, SaysWhyItCannotBeWritten) {
+  const CheckpointFile file(place_.path() + "/none/checkpoint", inputs_);
+  const auto written = file.write(checkpoint_);
+  ASSERT_FALSE(written);
+  EXPECT_TRUE(written.error().message.contains("none")) << written.error().message;
+}
+
+}  // namespace
+}  // namespace halite::app

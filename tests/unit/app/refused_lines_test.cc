@@ -1,0 +1,90 @@
+#include "app/bulk/refused_lines.h"
+
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "tests/support/temp_dir.h"
+
+namespace halite::app {
+namespace {
+
+class RefusedLinesTest : public ::testing::Test {
+ protected:
+  std::unique_ptr<RefusedLines> open(std::uint64_t keep = 0) {
+    return RefusedLines::open(path_, keep, print_).value();
+  }
+  [[nodiscard]] std::string text() const {
+    std::ifstream file(path_, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+
+  const test::TempDir place_;
+  const std::string path_ = place_.path() + "/errors";
+  std::vector<std::string> shown_;
+  const Print print_ = [this](std::string_view line) { shown_.emplace_back(line); };
+};
+
+TEST_F(RefusedLinesTest, WritesWhereWhyAndWhat) {
+  const auto lines = open();
+  ASSERT_TRUE(lines->add("a\tfile", 7, "two\nlines", "m\t1 x\r"));
+  EXPECT_EQ(lines->sync().value(), text().size());
+  EXPECT_EQ(text(), "a file\t7\ttwo lines\tm 1 x \n");
+  ASSERT_EQ(shown_.size(), 1U);
+  EXPECT_EQ(shown_[0], "a\tfile:7: two lines");
+}
+
+TEST_F(RefusedLinesTest, CutsLongLinesAndShowsTheFirst) {
+  const auto lines = open();
+  const std::string line(5000, 'x');
+  for (std::uint64_t i = 1; i <= 3000; ++i) ASSERT_TRUE(lines->add("f", i, "why", line));
+  EXPECT_EQ(lines->sync().value(), text().size());
+  EXPECT_EQ(text().substr(0, 1036), "f\t1\twhy\t" + std::string(1024, 'x') + "\nf\t2");
+  EXPECT_EQ(std::ranges::count(text(), '\n'), 3000);
+  ASSERT_EQ(shown_.size(), 10U);
+  EXPECT_FALSE(shown_[8].contains("not shown"));
+  EXPECT_TRUE(shown_[9].contains("further refused lines are not shown"));
+}
+
+TEST_F(RefusedLinesTest, ResumesBehindTheCheckpoint) {
+  std::uint64_t kept = 0;
+  {
+    const auto lines = open();
+    ASSERT_TRUE(lines->add("f", 1, "why", "one"));
+    kept = lines->sync().value();
+    ASSERT_TRUE(lines->add("f", 2, "why", "two"));
+    ASSERT_TRUE(lines->sync());
+  }
+  const auto lines = open(kept);
+  ASSERT_TRUE(lines->add("f", 2, "why", "again"));
+  ASSERT_TRUE(lines->sync());
+  EXPECT_EQ(text(), "f\t1\twhy\tone\nf\t2\twhy\tagain\n");
+}
+
+TEST_F(RefusedLinesTest, ReplacesAnOlderFile) {
+  std::ofstream(path_) << "of another import\n";
+  ASSERT_TRUE(open()->sync());
+  EXPECT_EQ(text(), "");
+}
+
+TEST_F(RefusedLinesTest, DoesNotResumeInAShorterFile) {
+  std::ofstream(path_) << "short";
+  const auto lines = RefusedLines::open(path_, 6, print_);
+  ASSERT_FALSE(lines);
+  EXPECT_EQ(lines.error().code, Errc::kConflict);
+  EXPECT_FALSE(RefusedLines::open(place_.path() + "/none", 6, print_));
+}
+
+TEST_F(RefusedLinesTest, NeedsNoFile) {
+  const auto lines = RefusedLines::open("", 0, print_).value();
+  ASSERT_TRUE(lines->add("-", 1, "why", "x"));
+  EXPECT_EQ(lines->sync().value(), 0U);
+  EXPECT_EQ(shown_.size(), 1U);
+}
+
+}  // namespace
+}  // namespace halite::app

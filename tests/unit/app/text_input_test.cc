@@ -1,0 +1,198 @@
+#include "app/bulk/text_input.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdint>
+#include <fstream>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include <gtest/gtest.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#include "tests/support/temp_dir.h"
+
+namespace halite::app {
+namespace {
+
+constexpr std::size_t kMiB = 1 << 20;
+
+std::string gzip(std::string_view text) {
+  z_stream stream{};
+  constexpr int kGzipWindow = 15 + 16;
+  EXPECT_EQ(deflateInit2(&stream, 1, Z_DEFLATED, kGzipWindow, 8, Z_DEFAULT_STRATEGY), Z_OK);
+  std::string packed(deflateBound(&stream, text.size()) + 64, '\0');
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
+  stream.avail_in = static_cast<uInt>(text.size());
+  stream.next_out = reinterpret_cast<Bytef*>(packed.data());
+  stream.avail_out = static_cast<uInt>(packed.size());
+  EXPECT_EQ(deflate(&stream, Z_FINISH), Z_STREAM_END);
+  packed.resize(stream.total_out);
+  deflateEnd(&stream);
+  return packed;
+}
+
+std::string zstd(std::string_view text) {
+  std::string packed(ZSTD_compressBound(text.size()), '\0');
+  const std::size_t size = ZSTD_compress(packed.data(), packed.size(), text.data(), text.size(), 1);
+  EXPECT_EQ(ZSTD_isError(size), 0U);
+  packed.resize(size);
+  return packed;
+}
+
+// Lines that do not compress to nothing.
+std::string sample(std::size_t bytes) {
+  std::string text;
+  for (std::uint64_t i = 0; text.size() < bytes; ++i) {
+    text += std::to_string(i * 0x9E3779B97F4A7C15) + ((i % 7) == 0 ? "\n" : " ");
+  }
+  text.resize(bytes);
+  return text;
+}
+
+Result<std::string> read_all(const std::string& path, std::size_t step = kMiB) {
+  TRY(const auto input, TextInput::open(path));
+  std::string all;
+  std::string part(step, '\0');
+  while (true) {
+    TRY(const std::size_t got, input->read(part));
+    if (got == 0) break;
+    all.append(part, 0, got);
+  }
+  TRY(const std::size_t again, input->read(part));
+  EXPECT_EQ(again, 0U);
+  if (path != "-") EXPECT_EQ(input->bytes_read(), file_bytes(path));
+  return all;
+}
+
+class TextInputTest : public ::testing::Test {
+ protected:
+  std::string file(std::string_view bytes) {
+    std::string path = place_.path() + "/" + std::to_string(files_++);
+    std::ofstream(path, std::ios::binary) << bytes;
+    return path;
+  }
+  const test::TempDir place_;
+  int files_ = 0;
+};
+
+TEST_F(TextInputTest, ReadsWhatIsThere) {
+  for (const std::size_t size : {0UL, 1UL, 3UL, 4UL, 5UL, 3 * kMiB + 17}) {
+    const std::string text = sample(size);
+    EXPECT_EQ(read_all(file(text)).value(), text) << size;
+    EXPECT_EQ(read_all(file(text), 7).value(), text) << size;
+  }
+}
+
+// The unpacked text ends just where the reader's memory does, and near it.
+TEST_F(TextInputTest, UnpacksTextsOfAnySize) {
+  const std::string all = sample(kMiB + 12);
+  for (std::size_t size = kMiB - 9; size <= all.size(); ++size) {
+    const std::string_view text = std::string_view(all).substr(0, size);
+    for (const std::string& packed : {gzip(text), zstd(text)}) {
+      const auto read = read_all(file(packed));
+      ASSERT_TRUE(read) << size << ": " << read.error().message;
+      EXPECT_TRUE(*read == text) << size;
+    }
+  }
+}
+
+TEST_F(TextInputTest, UnpacksIntoLittleMemory) {
+  const std::string text = sample(20'000);
+  for (const std::size_t step : {1UL, 2UL, 13UL, 1000UL, 19'999UL, 20'000UL}) {
+    EXPECT_TRUE(read_all(file(gzip(text)), step).value() == text) << step;
+    EXPECT_TRUE(read_all(file(zstd(text)), step).value() == text) << step;
+  }
+}
+
+TEST_F(TextInputTest, UnpacksAllMembersAndFrames) {
+  std::string gz;
+  std::string zst;
+  std::string text;
+  for (const std::size_t size : {5UL, 0UL, 2 * kMiB, 1UL, 777'777UL}) {
+    const std::string part = sample(size);
+    text += part;
+    gz += gzip(part);
+    zst += zstd(part);
+  }
+  EXPECT_TRUE(read_all(file(gz)).value() == text);
+  EXPECT_TRUE(read_all(file(zst)).value() == text);
+  EXPECT_EQ(read_all(file(gzip(""))).value(), "");
+  EXPECT_EQ(read_all(file(zstd(""))).value(), "");
+}
+
+TEST_F(TextInputTest, NamesDataThatEndsEarly) {
+  const std::string text = sample(300'000);
+  for (const std::string& packed :
+       {gzip(text), zstd(text), gzip(text) + gzip("x"), zstd(text) + zstd("x")}) {
+    for (const std::size_t left :
+         {5UL, 100UL, packed.size() / 2, packed.size() - 9, packed.size() - 5, packed.size() - 1}) {
+      const std::string path = file(packed.substr(0, left));
+      const auto read = read_all(path);
+      ASSERT_FALSE(read) << left;
+      EXPECT_EQ(read.error().code, Errc::kCorruption);
+      EXPECT_TRUE(read.error().message.starts_with(path)) << read.error().message;
+      EXPECT_TRUE(read.error().message.contains("ends early")) << read.error().message;
+    }
+  }
+}
+
+TEST_F(TextInputTest, NamesDamagedData) {
+  const std::string text = sample(300'000);
+  for (std::string packed : {gzip(text), zstd(text) + zstd(text)}) {
+    for (std::size_t i = 0; i < 50; ++i) packed[packed.size() / 3 + i] ^= 0x55;
+    const auto read = read_all(file(packed));
+    ASSERT_FALSE(read);
+    EXPECT_EQ(read.error().code, Errc::kCorruption);
+    EXPECT_TRUE(read.error().message.contains("damaged")) << read.error().message;
+  }
+  std::string sum = gzip(text);
+  sum[sum.size() - 8] ^= 1;  // of the checksum
+  EXPECT_EQ(read_all(file(sum)).error().code, Errc::kCorruption);
+}
+
+TEST_F(TextInputTest, SaysWhyAFileCannotBeRead) {
+  const auto missing = TextInput::open(place_.path() + "/none");
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(missing.error().code, Errc::kNotFound);
+  EXPECT_TRUE(missing.error().message.contains("/none")) << missing.error().message;
+  const auto folder = TextInput::open(place_.path());
+  ASSERT_FALSE(folder);
+  EXPECT_EQ(folder.error().code, Errc::kUnavailable);
+}
+
+// A pipe gives what there is, down to single bytes.
+TEST_F(TextInputTest, ReadsPipes) {
+  const std::string text = sample(5000);
+  for (const std::string& bytes : {text, gzip(text) + gzip(text), zstd(text) + zstd(text)}) {
+    std::array<int, 2> ends{};
+    ASSERT_EQ(::pipe(ends.data()), 0);
+    std::thread writer([&] {
+      for (const char byte : bytes) EXPECT_EQ(::write(ends[1], &byte, 1), 1);
+      ::close(ends[1]);
+    });
+    const auto input = TextInput::open("/proc/self/fd/" + std::to_string(ends[0])).value();
+    ::close(ends[0]);
+    std::string all;
+    std::string part(1000, '\0');
+    while (const std::size_t got = input->read(part).value()) all.append(part, 0, got);
+    writer.join();
+    EXPECT_TRUE(all == text || all == text + text) << all.size();
+  }
+}
+
+TEST(FileBytes, CountsRegularFilesOnly) {
+  const test::TempDir place;
+  std::ofstream(place.path() + "/a") << "abc";
+  EXPECT_EQ(file_bytes(place.path() + "/a"), 3U);
+  EXPECT_EQ(file_bytes(place.path()), 0U);
+  EXPECT_EQ(file_bytes("/dev/zero"), 0U);
+  EXPECT_EQ(file_bytes(place.path() + "/none"), 0U);
+}
+
+}  // namespace
+}  // namespace halite::app
