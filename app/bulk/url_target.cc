@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <deque>
 #include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include <boost/json.hpp>
@@ -25,17 +27,11 @@ constexpr std::size_t kBodyPointsMax = 10'000;
 constexpr std::size_t kBodyBytesMax = 2 << 20;
 
 struct Body {
-  // A JSON array of points. `begins` has the offset of each.
-  std::string json = "[";
-  std::vector<std::size_t> begins;
-  std::vector<std::uint32_t> lines;
+  std::string json = "[";            // an array of points
+  std::vector<std::uint32_t> lines;  // of each point
 
   [[nodiscard]] bool full() const {
     return lines.size() >= kBodyPointsMax || json.size() >= kBodyBytesMax;
-  }
-  [[nodiscard]] std::string_view point(std::size_t at) const {
-    const std::size_t end = at + 1 < begins.size() ? begins[at + 1] : json.size();
-    return std::string_view(json).substr(begins[at], end - begins[at] - 1);  // without , or ]
   }
 };
 
@@ -126,7 +122,6 @@ class BodyBuilder final : private ingest::PointReceiver {
     }
     if (bodies_.empty() || bodies_.back().full()) bodies_.emplace_back();
     Body& body = bodies_.back();
-    body.begins.push_back(body.json.size());
     body.lines.push_back(line_);
     body.json += series_;
     fmt::format_to(std::back_inserter(body.json), R"(,"timestamp":{},"value":)",
@@ -153,36 +148,49 @@ class BodyBuilder final : private ingest::PointReceiver {
   std::vector<ingest::RefusedLine> refused_;
 };
 
+// What names a point: an answer may have its tags in another order.
+std::string key_of(const boost::json::object& point) {
+  std::string key;
+  for (const std::string_view member : {"metric", "timestamp"}) {
+    const boost::json::value* const found = point.if_contains(member);
+    if (found != nullptr) key += boost::json::serialize(*found) + ' ';
+  }
+  const boost::json::value* const tags = point.if_contains("tags");
+  if (tags == nullptr || !tags->is_object()) return key;
+  std::vector<std::string> sorted;
+  for (const auto& [name, value] : tags->get_object()) {
+    sorted.push_back(boost::json::serialize(name) + boost::json::serialize(value));
+  }
+  std::ranges::sort(sorted);
+  for (const std::string& tag : sorted) key += tag;
+  return key;
+}
+
 // Finds the points that an answer names.
 class FailedPoints {
  public:
-  explicit FailedPoints(const Body& body) : body_(body) {}
-
-  // The line of the point. Answers name points in the order of the body.
-  [[nodiscard]] std::uint32_t line_of(const boost::json::value* datapoint) {
-    if (datapoint == nullptr || !datapoint->is_object()) return body_.lines.front();
-    for (std::size_t i = 0; i < body_.lines.size(); ++i) {
-      const std::size_t at = (next_ + i) % body_.lines.size();
-      if (!is_same(body_.point(at), datapoint->get_object())) continue;
-      next_ = at + 1;
-      return body_.lines[at];
+  explicit FailedPoints(const Body& body) : body_(body) {
+    boost::system::error_code error;
+    const boost::json::value points = parse_json_value(body.json, error);
+    for (const boost::json::value& point : points.as_array()) {
+      by_key_[key_of(point.as_object())].push_back(next_++);
     }
-    return body_.lines.front();
+  }
+
+  // The line of the point. Answers name equal points in the order of the body. Nothing if the body
+  // has no such point.
+  [[nodiscard]] std::optional<std::uint32_t> line_of(const boost::json::value* datapoint) {
+    if (datapoint == nullptr || !datapoint->is_object()) return std::nullopt;
+    const auto found = by_key_.find(key_of(datapoint->get_object()));
+    if (found == by_key_.end() || found->second.empty()) return std::nullopt;
+    const std::size_t at = found->second.front();
+    found->second.pop_front();
+    return body_.lines[at];
   }
 
  private:
-  static bool is_same(std::string_view sent, const boost::json::object& named) {
-    boost::system::error_code error;
-    const boost::json::value point = parse_json_value(sent, error);
-    const auto equal = [&](std::string_view member) {
-      const boost::json::value* const one = point.get_object().if_contains(member);
-      const boost::json::value* const other = named.if_contains(member);
-      return one != nullptr && other != nullptr && *one == *other;
-    };
-    return !error && equal("metric") && equal("timestamp") && equal("tags");
-  }
-
   const Body& body_;
+  std::unordered_map<std::string, std::deque<std::size_t>> by_key_;  // to indexes in the body
   std::size_t next_ = 0;
 };
 
@@ -219,10 +227,12 @@ class UrlPart final : public ImportPart {
     FailedPoints failed(body);
     for (const boost::json::value& entry : errors->get_array()) {
       const boost::json::object* const object = entry.if_object();
+      const auto member = [object](std::string_view name) {
+        return object == nullptr ? nullptr : object->if_contains(name);
+      };
       imported.refused.push_back(
-          {.line = failed.line_of(object == nullptr ? nullptr : object->if_contains("datapoint")),
-           .reason =
-               std::string(text_of(object == nullptr ? nullptr : object->if_contains("error"))),
+          {.line = failed.line_of(member("datapoint")).value_or(body.lines.front()),
+           .reason = std::string(text_of(member("error"))),
            .passes = passes});
     }
     imported.points += body.lines.size() - std::min(errors->get_array().size(), body.lines.size());
