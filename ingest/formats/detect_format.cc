@@ -28,9 +28,9 @@ struct Taken {
   std::size_t refused = 0;
 };
 
-Taken read_as(Format format, std::string_view text) {
+Taken read_as(Format format, const FormatOptions& options, std::string_view text) {
   static const PointRules kRules({}, ":");
-  const auto parser = make_parser(format, {.default_time = 0}, kRules);
+  const auto parser = make_parser(format, options, kRules);
   Count count(*parser);
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());
@@ -61,7 +61,8 @@ std::string_view head_of(std::string_view text) {
 
 }  // namespace
 
-std::optional<Format> detect_format(std::string_view first_bytes) {
+std::optional<Format> detect_format(std::string_view first_bytes, FormatOptions options) {
+  if (!options.default_time) options.default_time = 0;
   const std::string_view text = head_of(first_bytes);
   // Only its beginning tells a dump from the exposition format, of which it is a part.
   const bool dump = text.starts_with("{__name__=\"");
@@ -69,7 +70,7 @@ std::optional<Format> detect_format(std::string_view first_bytes) {
   std::vector<Format> able;
   for (const Format format : kFormats) {
     if (format == Format::kPromDump && !dump) continue;
-    const Taken& taken = all.emplace_back(read_as(format, text));
+    const Taken& taken = all.emplace_back(read_as(format, options, text));
     if (taken.points > 0 && taken.refused == 0) able.push_back(format);
   }
   if (able.empty()) return most_likely(all);

@@ -45,10 +45,6 @@ inline constexpr std::array kFormats = {Format::kOpenTsdb,    Format::kInflux, F
 [[nodiscard]] std::optional<Format> format_named(std::string_view name);
 [[nodiscard]] std::string format_names();  // of all, separated by commas
 
-// The format of a text, by its first lines; nothing if that is uncertain. The last line may be cut
-// off.
-[[nodiscard]] std::optional<Format> detect_format(std::string_view first_bytes);
-
 struct FormatOptions {
   std::string influx_separator{kInfluxSeparator};      // between measurement and field
   std::string influx_value_field{kInfluxValueField};   // adds nothing to its measurement; may be ""
@@ -56,6 +52,11 @@ struct FormatOptions {
   std::vector<std::string> csv_columns = {};  // instead of a header line; empty: it has one
   std::optional<TimestampMs> default_time = std::nullopt;  // of points without a time; else refused
 };
+
+// The format of a text, by its first lines; nothing if that is uncertain. The last line may be cut
+// off.
+[[nodiscard]] std::optional<Format> detect_format(std::string_view first_bytes,
+                                                  FormatOptions options = {});
 
 // Receives what a parser finds, in order.
 class PointReceiver {
