@@ -77,6 +77,10 @@ void BulkCommands::declare_import(CLI::App& app) {
   import_->add_option(
       "--checkpoint", importing_.checkpoint,
       "File that says how far the import has come (default: ./halite-import.checkpoint)");
+  import_
+      ->add_option("--checkpoint-interval", importing_.checkpoint_interval_s,
+                   "Seconds between checkpoints (default: 20)")
+      ->check(CLI::PositiveNumber);
   import_->add_option("--jobs", importing_.jobs,
                       "Threads that parse (default: one for each processor)");
   import_->add_option("--rate", importing_.points_per_s_max,

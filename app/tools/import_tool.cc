@@ -93,7 +93,7 @@ Result<ingest::Format> Run::choose_format() {
                             flags_.format, ingest::format_names()));
   }
   TRY(const std::string_view text, reader_->peek());
-  if (const auto detected = ingest::detect_format(text)) return *detected;
+  if (const auto detected = ingest::detect_format(text, flags_.options)) return *detected;
   return fail(Errc::kInvalidArgument,
               fmt::format("cannot tell the format of {} from its first lines; choose one by "
                           "--format: {}",
@@ -150,6 +150,9 @@ Result<ImportTotals> Run::into_server() {
 }
 
 Result<ImportTotals> Run::into(ImportTarget& target, const boost::asio::any_io_executor& executor) {
+  const std::chrono::duration<double> interval(flags_.checkpoint_interval_s);
+  ImportTimes times;
+  times.checkpoint_interval = std::chrono::duration_cast<std::chrono::milliseconds>(interval);
   Progress progress(reader_->bytes_total(), flags_.quiet);
   return import_points({.reader = *reader_,
                         .target = target,
@@ -159,7 +162,8 @@ Result<ImportTotals> Run::into(ImportTarget& target, const boost::asio::any_io_e
                         .executor = executor,
                         .threads = threads_of(flags_),
                         .points_per_s_max = flags_.points_per_s_max,
-                        .before = begin_});
+                        .before = begin_,
+                        .times = times});
 }
 
 }  // namespace

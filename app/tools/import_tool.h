@@ -22,6 +22,7 @@ struct ImportFlags {
   ingest::FormatOptions options;
   std::string errors;      // file of refused lines; empty: none
   std::string checkpoint;  // file; empty: kCheckpointName in the current directory
+  double checkpoint_interval_s = 20;
   bool resume = false;
   bool quiet = false;                  // shows no progress
   unsigned jobs = 0;                   // threads that parse; 0: one for each processor
