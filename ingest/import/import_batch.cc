@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include "ingest/formats/names.h"
@@ -68,6 +69,11 @@ class ImportBatch::OpentsdbLines final : public Impl {
   std::optional<Parsed> take() override {
     if (!round_) return std::nullopt;
     std::vector<BatchRefusal> refused = round_->take_refused();
+    for (BatchRefusal& refusal : refused) {
+      if (refusal.why.reason == RefusalReason::kInvalidValue) {
+        refusal.why.text.insert(0, "invalid value: ");
+      }
+    }
     Parsed parsed{.points = round_->take_batch(), .refused = std::move(refused)};
     round_.reset();
     return parsed;
@@ -76,7 +82,8 @@ class ImportBatch::OpentsdbLines final : public Impl {
  private:
   void add_line(std::string_view line) {
     const std::string_view text = without_return(line);
-    if (text.empty() || text.front() == '#') return round_->skip();
+    const std::size_t blanks = text.find_first_not_of(' ');
+    if (blanks == std::string_view::npos || text.front() == '#') return round_->skip();
     // Files that mix both forms are rare: these lines take the general parser.
     if (line.starts_with(kPut) == with_command_) return round_->add(line);
     round_->add_completely(line, with_command_ ? "" : kPutCommand);
@@ -219,9 +226,16 @@ Task<Imported> ImportBatch::commit() {
   if (committed.failed) co_return std::unexpected(*std::move(committed.failed));
   std::vector<BatchRefusal> refused = std::move(parsed->refused);
   std::ranges::move(committed.refused, std::back_inserter(refused));
-  std::ranges::sort(refused, {}, &BatchRefusal::origin);
+  std::ranges::sort(refused, [](const BatchRefusal& one, const BatchRefusal& other) {
+    return std::tie(one.origin, one.why.text) < std::tie(other.origin, other.why.text);
+  });
   imported.points = committed.taken;
   for (BatchRefusal& refusal : refused) {
+    // All points of a line may have one reason.
+    if (!imported.refused.empty() && imported.refused.back().line == refusal.origin &&
+        imported.refused.back().reason == refusal.why.text) {
+      continue;
+    }
     imported.refused.push_back({.line = refusal.origin,
                                 .reason = std::move(refusal.why.text),
                                 .passes = refusal.why.passes});

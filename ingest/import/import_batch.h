@@ -4,7 +4,7 @@
 //   batch.add({.lines = text});                          parses; many threads, a batch each
 //   CO_TRY(Imported imported, co_await batch.commit());  in the order of the text
 //
-// In files of OpenTSDB's lines, empty lines and lines that begin with '#' are skipped.
+// In files of OpenTSDB's lines, blank lines and lines that begin with '#' are skipped.
 //
 //   Order    of two points of a series with equal times, the one that is committed later wins.
 //   Threads  one thread at a time uses a batch.
