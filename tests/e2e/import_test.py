@@ -1,0 +1,349 @@
+#!/usr/bin/env python3
+"""`halite import`: files and standard input into a data directory or a running server; refused lines,
+exit codes, and kill -9 in the midst of an import that is then resumed. HALITE_SEED chooses the
+moments.
+"""
+
+import gzip
+import json
+import os
+import random
+import socket
+import subprocess
+import time
+
+import support
+import views_test
+
+T = 1356998400
+ALL, REFUSED, FAILED = 0, 1, 2
+NO_TTL = ("--set", "self_metrics.enabled=false")
+
+
+def line(metric, second, value, **tags):
+    return f"{metric} {second} {value} " + " ".join(f"{k}={v}" for k, v in tags.items())
+
+
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return server.getsockname()[1]
+
+
+class ImportTest(support.HaliteTest):
+    def write(self, name, text):
+        path = self.scratch / name
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return str(path)
+
+    def start_import(self, *arguments, data_dir=None, stdin=subprocess.DEVNULL):
+        where = () if "--url" in arguments else ("--data-dir", str(data_dir or self.scratch / "data"))
+        return subprocess.Popen(
+            [support.binary(), "import", *where, "--quiet", *arguments], stdin=stdin,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=self.scratch,
+            env=support.clean_environment())
+
+    def run_import(self, *arguments, expect=ALL, text=None, data_dir=None):
+        """Standard output and standard error of an import that ends as expected."""
+        process = self.start_import(*arguments, data_dir=data_dir, stdin=subprocess.PIPE)
+        out, err = process.communicate(text, timeout=support.START_SECONDS)
+        self.assertEqual(process.returncode, expect, (out, err))
+        return out.decode(), err.decode()
+
+    def served(self, *arguments, data_dir=None):
+        return self.server(*NO_TTL, *arguments, data_dir=data_dir).start()
+
+    def points(self, server, expression, seconds=1000):
+        return support.points_of(server.query(expression, T, T + seconds))
+
+
+class Files(ImportTest):
+    def test_files_of_all_kinds_and_standard_input(self):
+        plain = self.write("a.txt", "\n".join(line("m", T + i, i, host="a") for i in range(100)))
+        packed = self.write("b.gz", gzip.compress("\n".join(
+            line("m", T + i, i + 0.5, host="b") for i in range(100)).encode()))
+        out, err = self.run_import(plain, packed)
+        self.assertRegex(out, r"^200 points stored, 0 lines refused, [0-9.]+ s\n$")
+        self.run_import("-", text=b"put m 1356998400 7 host=c\n")
+        influx = self.write("c.txt", f"cpu,host=a user=1.5,sys=2i {T}\n")
+        self.run_import("--precision", "s", influx)
+        vmjson = self.write("d.txt", json.dumps({
+            "metric": {"__name__": "up", "job": "x"}, "values": [1, 2],
+            "timestamps": [T * 1000, T * 1000 + 1000]}) + "\n")
+        self.run_import(vmjson)
+        self.assertEqual([path.name for path in self.scratch.glob("*checkpoint*")], [])
+        server = self.served()
+        found = self.points(server, "sum:m{host=*}")
+        self.assertEqual(found[("m", (("host", "a"),))], {T + i: i for i in range(100)})
+        self.assertEqual(found[("m", (("host", "b"),))], {T + i: i + 0.5 for i in range(100)})
+        self.assertEqual(found[("m", (("host", "c"),))], {T: 7})
+        self.assertEqual(list(self.points(server, "sum:cpu_sys").values()), [{T: 2}])
+        self.assertEqual(list(self.points(server, "sum:up").values()), [{T: 1, T + 1: 2}])
+
+    def test_a_first_import_that_nothing_was_done_of(self):
+        good = self.write("good", line("m", T, 1, host="a") + "\n")
+        text = self.write("text", "what is this\nno points\n")
+        for arguments, said in (
+                ((str(self.scratch / "none"),), "none"), ((good, str(self.scratch)), "directory"),
+                ((text,), "cannot tell the format"), (("--format", "cobol", good), "cobol"),
+                (("--precision", "year", good), "year"), ((), "files"),
+                (("--url", "http://127.0.0.1:1", good), "127.0.0.1"),
+                (("--jobs", "x", good), "--jobs"),
+                (("--errors", str(self.scratch / "none" / "errors"), good), "none")):
+            with self.subTest(arguments):
+                _, err = self.run_import(*arguments, expect=FAILED)
+                self.assertIn(said, err)
+        self.assertEqual(list(self.scratch.glob("*checkpoint*")), [])
+
+    def test_a_data_directory_in_use(self):
+        server = self.served()
+        file = self.write("a", line("m", T, 1, host="a") + "\n")
+        _, err = self.run_import(file, expect=FAILED)
+        self.assertIn("data", err)
+        self.assertRegex(err, "in use|uses|another")
+        self.assertEqual(server.terminate(), 0)
+        self.run_import(file)
+
+    def test_refused_lines_are_named(self):
+        good = [line("m", T + i, i, host="a") for i in range(30_000)]
+        text = list(good)
+        wrong = {5: "m x 1 host=a", 2000: "m 1356998400 1", 29_999: "\u00e4\x01 " * 2000}
+        for at, bad in wrong.items():
+            text[at] = bad
+        file = self.write("a.txt", "\n".join(text))
+        errors = self.scratch / "errors"
+        out, err = self.run_import("--errors", str(errors), file, expect=REFUSED)
+        self.assertIn(f"{len(good) - 3} points stored, 3 lines refused", out)
+        self.assertIn(f"{file}:6: ", err)
+        rows = [row.split("\t") for row in errors.read_text().splitlines()]
+        self.assertEqual([(row[0], int(row[1])) for row in rows],
+                         [(file, at + 1) for at in sorted(wrong)])
+        self.assertEqual(rows[0][3], wrong[5])
+        self.assertIn("x", rows[0][2])
+        server = self.served()
+        [found] = self.points(server, "sum:m", 40_000).values()
+        self.assertEqual(len(found), len(good) - 3)
+
+    def test_points_past_the_time_they_are_kept(self):
+        now = int(time.time())
+        file = self.write("a.txt", "\n".join(
+            [line("m", now - 400 * 86400, 1, host="a"), line("m", now - 60, 2, host="a"),
+             line("m", now - 50, 3, host="a")]))
+        errors = self.scratch / "errors"
+        ttl = ("--set", "storage.ttl_ms=30d")
+        out, _ = self.run_import(*ttl, "--errors", str(errors), file, expect=REFUSED)
+        self.assertIn("2 points stored, 1 lines refused", out)
+        self.assertIn(f"{file}\t1\t", errors.read_text())
+
+    def test_the_later_of_equal_times_wins(self):
+        self.served().terminate()
+        server = self.served()
+        server.put([{"metric": "m", "timestamp": T + i, "value": 1, "tags": {"host": "a"}}
+                    for i in range(10)])
+        server.kill()  # the points are in its log only
+        file = self.write("a.txt", "\n".join(
+            [line("m", T + i, 2, host="a") for i in range(2, 9)] +
+            [line("m", T + i, 3, host="a") for i in range(2, 4)]))
+        self.run_import(file)
+        expected = {T + i: 1 for i in (0, 1, 9)} | {T + i: 2 for i in range(4, 9)}
+        expected |= {T + i: 3 for i in (2, 3)}
+        server = self.served()
+        self.assertEqual(list(self.points(server, "sum:m").values()), [expected])
+        server.put([{"metric": "m", "timestamp": T + 5, "value": 9, "tags": {"host": "a"}}])
+        self.assertEqual(server.terminate(), 0)
+        server = self.served()
+        self.assertEqual(list(self.points(server, "sum:m").values()), [expected | {T + 5: 9}])
+
+
+class Url(ImportTest):
+    def test_into_a_running_server(self):
+        server = self.served()
+        text = [line("m", T + i, i + 0.25, host=f"h{i % 50}") for i in range(30_000)]
+        text[7] = "m 1356998400 x host=a"
+        file = self.write("a.txt", "\n".join(text))
+        errors = self.scratch / "errors"
+        url = f"http://127.0.0.1:{server.port}"
+        out, _ = self.run_import("--url", url, "--errors", str(errors), file, expect=REFUSED)
+        self.assertIn(f"{len(text) - 1} points stored, 1 lines refused", out)
+        self.assertIn(f"{file}\t8\t", errors.read_text())
+        found = self.points(server, "sum:m{host=*}", 40_000)
+        stored = {second: value for points in found.values() for second, value in points.items()}
+        self.assertEqual(stored, {T + i: i + 0.25 for i in range(30_000) if i != 7})
+
+    def test_what_the_server_refuses_is_named(self):
+        server = self.served("--set", "storage.ttl_ms=30d")
+        now = int(time.time())
+        text = [line("m", now - i, i, host="a") for i in range(100)]
+        for at in (10, 50, 51):
+            text[at] = line("m", now - 100 * 86400 - at, 1, dc="x", host="a")
+        file = self.write("a.txt", "\n".join(text))
+        errors = self.scratch / "errors"
+        out, _ = self.run_import("--url", f"http://127.0.0.1:{server.port}", "--errors", str(errors),
+                                 file, expect=REFUSED)
+        self.assertIn("97 points stored, 3 lines refused", out)
+        self.assertEqual([int(row.split("\t")[1]) for row in errors.read_text().splitlines()],
+                         [11, 51, 52])
+
+    def test_a_server_that_is_killed_and_started_again(self):
+        port = free_port()
+        listen = {"listen": f"127.0.0.1:{port}"}
+        server = self.server(*NO_TTL, **listen).start()
+        lines = 600_000
+        file = self.write("a.txt", "\n".join(
+            line("m", T + i // 100, i, host=f"h{i % 100}") for i in range(lines)))
+        process = self.start_import("--url", f"http://127.0.0.1:{port}", file)
+        self.addCleanup(process.kill)
+        kills = 0
+        while process.poll() is None and kills < 3:
+            time.sleep(0.7)
+            if process.poll() is not None:
+                break
+            server.kill()
+            kills += 1
+            time.sleep(0.3)
+            server = self.server(*NO_TTL, **listen).start()
+        out, err = process.communicate(timeout=support.START_SECONDS)
+        self.assertEqual(process.returncode, ALL, err)
+        self.assertIn(f"{lines} points stored, 0 lines refused".encode(), out)
+        self.assertGreater(kills, 0)
+        [found] = self.points(server, "sum:0all-count:m", 9999).values()
+        self.assertEqual(sum(found.values()), lines)
+        [found] = self.points(server, "sum:0all-sum:m", 9999).values()
+        self.assertEqual(sum(found.values()), lines * (lines - 1) // 2)
+
+
+class Kill9(ImportTest):
+    """The points after kill -9 and --resume are those of an import that nobody disturbs."""
+
+    HOSTS = 200
+    STEPS = 7_000
+    REPEATS = 20  # every so many steps, points come twice; the later line wins
+
+    def make_file(self, name, packed):
+        rng = random.Random(name)
+        path = self.scratch / name
+        opened = gzip.open(path, "wt", compresslevel=1) if packed else open(path, "w")
+        with opened as file:
+            for step in range(self.STEPS):
+                text = []
+                for host in range(self.HOSTS):
+                    text.append(f"m.{host % 4} {T + step} {rng.randrange(10_000)} host=h{host}\n")
+                if step % self.REPEATS == 0:
+                    for host in range(self.HOSTS):
+                        text.append(f"m.{host % 4} {T + step - step // 2} {step} host=h{host}\n")
+                    text.append(f"m.0 {T + step} wrong host=h{step}\n")
+                file.write("".join(text))
+        return str(path)
+
+    def contents(self, data_dir):
+        """Sums and counts over all series, and all points of some of them."""
+        server = self.served(data_dir=data_dir)
+        end = T + self.STEPS
+        found = {}
+        for metric in range(4):
+            for function in ("sum", "count", "min", "max"):
+                expression = f"sum:100s-{function}:m.{metric}{{host=*}}"
+                found[expression] = support.points_of(server.query(expression, T, end))
+        for host in (0, 77, 199):
+            expression = f"sum:m.{host % 4}{{host=h{host}}}"
+            found[expression] = support.points_of(server.query(expression, T, end))
+        self.assertEqual(server.terminate(), 0)
+        return found
+
+    def test_resumed_until_it_is_done(self):
+        seed = int(os.environ.get("HALITE_SEED", time.time_ns() % 1_000_000))
+        print(f"HALITE_SEED={seed}", flush=True)
+        moments = random.Random(seed)
+        files = [self.make_file("a.txt", False), self.make_file("b.gz", True)]
+        alone = ("--errors", str(self.scratch / "errors-alone"), "--checkpoint", "checkpoint-alone")
+        began = time.monotonic()
+        out, _ = self.run_import(*alone, *files, expect=REFUSED, data_dir=self.scratch / "alone")
+        took = time.monotonic() - began
+        kills = 0
+        arguments = ("--errors", str(self.scratch / "errors"), "--resume",
+                     "--checkpoint-interval", "0.05")
+        while True:
+            process = self.start_import(*arguments, *files)
+            try:
+                # Later kills come sooner: the whole must end in time.
+                process.wait(took * moments.random() if kills < 8 else None)
+                break
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.communicate()
+                kills += 1
+        resumed, err = process.communicate()
+        self.assertEqual(process.returncode, REFUSED, err)
+        self.assertEqual(resumed.decode().rsplit(",", 1)[0], out.rsplit(",", 1)[0])
+        self.assertGreater(kills, 0)
+        self.assertEqual((self.scratch / "errors").read_bytes(),
+                         (self.scratch / "errors-alone").read_bytes())
+        self.assertFalse((self.scratch / "halite-import.checkpoint").exists())
+        expected = self.contents(self.scratch / "alone")
+        self.assertTrue(all(expected.values()))
+        self.assertEqual(self.contents(self.scratch / "data"), expected)
+        print(f"{kills} kills; {out.strip()}", flush=True)
+
+    def test_needs_resume_after_an_interruption(self):
+        file = self.make_file("a.txt", False)
+        checkpoint = self.scratch / "halite-import.checkpoint"
+        process = self.start_import("--checkpoint-interval", "0.01", file)
+        self.addCleanup(process.kill)
+        self.eventually("a checkpoint", checkpoint.exists)
+        process.kill()
+        process.communicate()
+        if not checkpoint.exists():
+            self.skipTest("the import was too fast")
+        _, err = self.run_import(file, expect=FAILED)
+        self.assertIn("--resume", err)
+        other = self.write("b.txt", line("m", T, 1, host="a"))
+        _, err = self.run_import("--resume", other, expect=FAILED)
+        self.assertIn("other files", err)
+        checkpoint.write_text("{")
+        _, err = self.run_import("--resume", file, expect=FAILED)
+        self.assertIn("remove it to begin again", err)
+
+
+class ImportedViews(views_test.Views):
+    """Points that an import adds and overwrites are in views, also after kill -9."""
+
+    def test_views_follow_an_import(self):
+        rules = (views_test.BY_DC, views_test.ALL_TAGS)
+        self.start(*rules)
+        self.send(self.history())
+        self.restart(*rules)
+        self.wait_until_built()
+        answers = self.check("history")
+        self.assertEqual(self.halite.terminate(), 0, self.halite.log_text())
+        file = self.scratch / "points.txt"
+        file.write_text("\n".join(self.history() + self.late(5)))
+        kills = 0
+        while True:
+            process = subprocess.Popen(
+                [support.binary(), "import", "--data-dir", str(self.scratch / "data"), "--quiet",
+                 "--resume", "--checkpoint-interval", "0.01", "--set", "views=" + json.dumps(rules),
+                 str(file)],
+                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, cwd=self.scratch,
+                env=support.clean_environment())
+            try:
+                _, err = process.communicate(
+                    timeout=self.random.random() if kills < 5 else support.START_SECONDS)
+                self.assertEqual(process.returncode, ALL, err)
+                break
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.communicate()
+                kills += 1
+        print(f"{kills} kills", flush=True)
+        self.start(*rules)
+        at_once = self.check("imported, at once")
+        self.assertNotEqual(at_once, answers)
+        self.wait_until_built()
+        self.assertEqual(self.check("imported, computed again"), at_once)
+
+
+for inherited in dir(views_test.Views):
+    if inherited.startswith("test_"):  # views_test runs them
+        setattr(ImportedViews, inherited, None)
+
+if __name__ == "__main__":
+    support.main()
