@@ -118,9 +118,9 @@ class Server:
     def post(self, path):
         return self.ask("POST", path)
 
-    def ask(self, method, path):
+    def ask(self, method, path, body=None):
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=600)
-        connection.request(method, path)
+        connection.request(method, path, body)
         answer = connection.getresponse()
         body = answer.read()
         connection.close()
