@@ -35,8 +35,9 @@ class Numbers {
 
 }  // namespace
 
-CheckpointFile::CheckpointFile(std::string path, const std::vector<std::string>& inputs)
-    : path_(std::move(path)) {
+CheckpointFile::CheckpointFile(std::string path, const std::vector<std::string>& inputs,
+                               std::string into)
+    : path_(std::move(path)), into_(std::move(into)) {
   for (const std::string& input : inputs) {
     inputs_.push_back({.path = input, .bytes = file_bytes(input)});
   }
@@ -69,6 +70,13 @@ Result<std::optional<Checkpoint>> CheckpointFile::read() const {
       .lines = numbers.take("lines"),
       .totals = {.points = numbers.take("points"), .refused = numbers.take("refused")},
       .errors_bytes = numbers.take("errors_bytes")};
+  const boost::json::value* const into = object.if_contains("into");
+  if (into == nullptr || !into->is_string()) return damaged("a member is missing");
+  if (into->get_string() != into_) {
+    return fail(Errc::kConflict,
+                fmt::format("{} is of an import into {}, not into {}; remove it to begin again",
+                            path_, std::string_view(into->get_string()), into_));
+  }
   const boost::json::value* const listed = object.if_contains("inputs");
   if (!numbers.complete() || listed == nullptr || !listed->is_array()) {
     return damaged("a member is missing");
@@ -96,6 +104,7 @@ Result<void> CheckpointFile::write(const Checkpoint& checkpoint) const {
     inputs.push_back({{"path", input.path}, {"bytes", input.bytes}});
   }
   const boost::json::value value = {{"format", kFormat},
+                                    {"into", into_},
                                     {"inputs", std::move(inputs)},
                                     {"lines_are", ingest::format_name(checkpoint.format)},
                                     {"file", checkpoint.position.file},

@@ -1,7 +1,8 @@
 // How far an import has come: a small JSON file, replaced atomically. `--resume` continues from it.
 //
-//   {"format":1,"inputs":[{"path":"a.gz","bytes":123}],"lines_are":"opentsdb","file":0,
-//    "offset":4096,"lines":70,"points":60,"refused":10,"errors_bytes":512}
+//   {"format":1,"into":"engine /var/halite","inputs":[{"path":"a.gz","bytes":123}],
+//    "lines_are":"opentsdb","file":0,"offset":4096,"lines":70,"points":60,"refused":10,
+//    "errors_bytes":512}
 #pragma once
 
 #include <chrono>
@@ -35,11 +36,11 @@ struct Checkpoint {
 
 class CheckpointFile {
  public:
-  // The inputs identify the import.
-  CheckpointFile(std::string path, const std::vector<std::string>& inputs);
+  // The inputs and the target identify the import.
+  CheckpointFile(std::string path, const std::vector<std::string>& inputs, std::string into);
 
-  // Nothing if the file does not exist. kConflict: it is of other inputs, or an input has changed;
-  // kCorruption: it cannot be read as a checkpoint.
+  // Nothing if the file does not exist. kConflict: it is of other inputs or another target, or an
+  // input has changed; kCorruption: it cannot be read as a checkpoint.
   [[nodiscard]] Result<std::optional<Checkpoint>> read() const;
   [[nodiscard]] Result<void> write(const Checkpoint& checkpoint) const;
   [[nodiscard]] Result<void> remove() const;
@@ -52,6 +53,7 @@ class CheckpointFile {
     bool operator==(const Input&) const = default;
   };
   const std::string path_;
+  const std::string into_;
   std::vector<Input> inputs_;
 };
 

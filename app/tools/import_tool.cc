@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <thread>
@@ -27,6 +28,16 @@ unsigned threads_of(const ImportFlags& flags) {
   return flags.jobs > 0 ? flags.jobs : std::max(1U, std::thread::hardware_concurrency());
 }
 
+// As a checkpoint names it.
+std::string target_name(const Options& options, const ImportFlags& flags) {
+  if (!flags.url.empty()) return flags.url;
+  std::string name(store_name(options.store));
+  if (has_data_dir(options.store)) {
+    name += " " + std::filesystem::absolute(options.data_dir).lexically_normal().string();
+  }
+  return name;
+}
+
 // What an interrupted import left.
 Result<std::optional<Checkpoint>> begin_from(const CheckpointFile& file, bool resume) {
   Result<std::optional<Checkpoint>> found = file.read();
@@ -44,7 +55,8 @@ class Run {
       : options_(options),
         flags_(flags),
         err_(err),
-        checkpoints_(flags.checkpoint.empty() ? kCheckpointName : flags.checkpoint, flags.files) {}
+        checkpoints_(flags.checkpoint.empty() ? kCheckpointName : flags.checkpoint, flags.files,
+                     target_name(options, flags)) {}
 
   Result<ImportTotals> run();
 

@@ -298,6 +298,8 @@ class Kill9(ImportTest):
         other = self.write("b.txt", line("m", T, 1, host="a"))
         _, err = self.run_import("--resume", other, expect=FAILED)
         self.assertIn("other files", err)
+        _, err = self.run_import("--resume", file, expect=FAILED, data_dir=self.scratch / "other")
+        self.assertIn(f"not into engine {self.scratch}/other", err)
         checkpoint.write_text("{")
         _, err = self.run_import("--resume", file, expect=FAILED)
         self.assertIn("remove it to begin again", err)

@@ -22,7 +22,9 @@ class CheckpointTest : public ::testing::Test {
   static void write(const std::string& path, std::string_view text) {
     std::ofstream(path, std::ios::binary) << text;
   }
-  [[nodiscard]] Error error() const { return CheckpointFile(path_, inputs_).read().error(); }
+  [[nodiscard]] Error error() const {
+    return CheckpointFile(path_, inputs_, "engine /a").read().error();
+  }
 
   const test::TempDir place_;
   const std::string path_ = place_.path() + "/checkpoint";
@@ -36,11 +38,11 @@ class CheckpointTest : public ::testing::Test {
 };
 
 TEST_F(CheckpointTest, ComesBack) {
-  const CheckpointFile file(path_, inputs_);
+  const CheckpointFile file(path_, inputs_, "engine /a");
   EXPECT_FALSE(file.read().value().has_value());
   ASSERT_TRUE(file.write({}));
   ASSERT_TRUE(file.write(checkpoint_));
-  const Checkpoint read = CheckpointFile(path_, inputs_).read().value().value();
+  const Checkpoint read = CheckpointFile(path_, inputs_, "engine /a").read().value().value();
   EXPECT_EQ(read.format, checkpoint_.format);
   EXPECT_EQ(read.position, checkpoint_.position);
   EXPECT_EQ(read.lines, checkpoint_.lines);
@@ -53,11 +55,11 @@ TEST_F(CheckpointTest, ComesBack) {
 }
 
 TEST_F(CheckpointTest, IsOfItsInputsInTheirOrder) {
-  ASSERT_TRUE(CheckpointFile(path_, inputs_).write(checkpoint_));
+  ASSERT_TRUE(CheckpointFile(path_, inputs_, "engine /a").write(checkpoint_));
   const std::vector<std::vector<std::string>> others = {
       {inputs_[1], inputs_[0]}, {inputs_[0]}, {inputs_[0], inputs_[1], inputs_[1]}, {}};
   for (const auto& inputs : others) {
-    const auto read = CheckpointFile(path_, inputs).read();
+    const auto read = CheckpointFile(path_, inputs, "engine /a").read();
     ASSERT_FALSE(read);
     EXPECT_EQ(read.error().code, Errc::kConflict);
     EXPECT_TRUE(read.error().message.contains(path_)) << read.error().message;
@@ -68,8 +70,17 @@ TEST_F(CheckpointTest, IsOfItsInputsInTheirOrder) {
   EXPECT_EQ(error().code, Errc::kConflict);
 }
 
+TEST_F(CheckpointTest, IsOfItsTarget) {
+  ASSERT_TRUE(CheckpointFile(path_, inputs_, "engine /a").write(checkpoint_));
+  const auto read = CheckpointFile(path_, inputs_, "http://b:4242").read();
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().code, Errc::kConflict);
+  EXPECT_TRUE(read.error().message.contains("into engine /a, not into http://b:4242"))
+      << read.error().message;
+}
+
 TEST_F(CheckpointTest, NamesDamage) {
-  const CheckpointFile file(path_, inputs_);
+  const CheckpointFile file(path_, inputs_, "engine /a");
   ASSERT_TRUE(file.write(checkpoint_));
   std::string good(file_bytes(path_), '\0');
   std::ifstream(path_, std::ios::binary).read(good.data(), static_cast<long>(good.size()));
@@ -91,6 +102,7 @@ TEST_F(CheckpointTest, NamesDamage) {
   EXPECT_EQ(with("\"lines\":70", "\"lines\":-70").code, Errc::kCorruption);
   EXPECT_EQ(with("\"lines\":70", "\"lines\":7.5").code, Errc::kCorruption);
   EXPECT_EQ(with("\"offset\"", "\"of\"").code, Errc::kCorruption);
+  EXPECT_EQ(with("\"into\"", "\"onto\"").code, Errc::kCorruption);
   EXPECT_EQ(with("\"path\"", "\"p\"").code, Errc::kCorruption);
   EXPECT_EQ(with("\"file\":1", "\"file\":3").code, Errc::kConflict);
   write(path_, "[]");
@@ -98,7 +110,7 @@ TEST_F(CheckpointTest, NamesDamage) {
 }
 
 TEST_F(CheckpointTest, SaysWhyItCannotBeWritten) {
-  const CheckpointFile file(place_.path() + "/none/checkpoint", inputs_);
+  const CheckpointFile file(place_.path() + "/none/checkpoint", inputs_, "");
   const auto written = file.write(checkpoint_);
   ASSERT_FALSE(written);
   EXPECT_TRUE(written.error().message.contains("none")) << written.error().message;

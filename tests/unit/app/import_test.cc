@@ -97,7 +97,7 @@ class ImportTest : public ::testing::Test {
   }
 
   [[nodiscard]] CheckpointFile checkpoints() const {
-    return {place_.path() + "/checkpoint", inputs_};
+    return {place_.path() + "/checkpoint", inputs_, "the target"};
   }
   [[nodiscard]] std::optional<Checkpoint> checkpoint() const {
     return checkpoints().read().value();
