@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <fstream>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -36,9 +37,14 @@ std::string gzip(std::string_view text) {
   return packed;
 }
 
+// With a checksum, as the program `zstd` writes it.
 std::string zstd(std::string_view text) {
+  const std::unique_ptr<ZSTD_CCtx, decltype(&ZSTD_freeCCtx)> context(ZSTD_createCCtx(),
+                                                                     ZSTD_freeCCtx);
+  ZSTD_CCtx_setParameter(context.get(), ZSTD_c_checksumFlag, 1);
   std::string packed(ZSTD_compressBound(text.size()), '\0');
-  const std::size_t size = ZSTD_compress(packed.data(), packed.size(), text.data(), text.size(), 1);
+  const std::size_t size =
+      ZSTD_compress2(context.get(), packed.data(), packed.size(), text.data(), text.size());
   EXPECT_EQ(ZSTD_isError(size), 0U);
   packed.resize(size);
   return packed;

@@ -210,7 +210,7 @@ TEST(ImportBatch, NamesWhatTheStoreRefuses) {
   WriterFixture fixture;
   fixture.store.refuse = [](const StoredPoint& point) -> std::optional<Error> {
     if (point.time == 1'500'000'001'000) return error_of(Errc::kInvalidArgument, "too old");
-    if (point.time == 1'500'000'002'000) return error_of(Errc::kOverloaded, "busy");
+    if (point.time == 1'500'000'002'000) return error_of(Errc::kUnavailable, "busy");
     return std::nullopt;
   };
   const std::string text =
