@@ -74,7 +74,7 @@ class Copy final : public SliceSink {
   }
 
   Result<ingest::Imported> store_patiently(Slice& slice) {
-    Patience patience;
+    Patience patience{RetryTimes()};
     while (true) {
       Result<ingest::Imported> imported = slice.part->store();
       if (!patience.try_again(imported)) return imported;

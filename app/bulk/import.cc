@@ -14,18 +14,12 @@
 #include <boost/asio/use_future.hpp>
 #include <fmt/format.h>
 
-#include "app/bulk/patience.h"
 #include "common/threads/thread_name.h"
 
 namespace halite::app {
 namespace {
 
 using std::chrono::steady_clock;
-
-bool may_pass(const Error& error) {
-  return error.code == Errc::kUnavailable || error.code == Errc::kOverloaded ||
-         error.code == Errc::kTimeout;
-}
 
 // The lines of a text with these numbers, which count from 1.
 std::vector<std::string_view> lines_of(std::string_view text,
@@ -181,23 +175,10 @@ void Import::keep_rate() {
 // later must stay the later one.
 Result<ingest::Imported> Import::store_patiently(const ingest::ImportText& text,
                                                  std::unique_ptr<ImportPart> part) {
-  const steady_clock::time_point began = steady_clock::now();
-  std::chrono::milliseconds pause = job_.times.pause_min;
+  Patience patience(job_.times.retry);
   while (true) {
     Result<ingest::Imported> imported = part->store();
-    if (!imported && !may_pass(imported.error())) return imported;
-    std::string reason;
-    if (!imported) {
-      reason = imported.error().message;
-    } else {
-      const auto waits = std::ranges::find(imported->refused, true, &ingest::RefusedLine::passes);
-      if (waits == imported->refused.end()) return imported;
-      reason = waits->reason;
-    }
-    if (steady_clock::now() - began >= job_.times.retry_max) return imported;
-    log::warn("the target is busy, trying again in {} ms: {}", pause.count(), reason);
-    std::this_thread::sleep_for(pause);
-    pause = std::min(2 * pause, job_.times.pause_max);
+    if (!patience.try_again(imported)) return imported;
     part = job_.target.new_part();
     part->parse(text);
   }

@@ -13,17 +13,15 @@
 #include "app/bulk/block_reader.h"
 #include "app/bulk/checkpoint.h"
 #include "app/bulk/import_target.h"
+#include "app/bulk/patience.h"
 #include "app/bulk/progress.h"
 #include "app/bulk/refused_lines.h"
 
 namespace halite::app {
 
 struct ImportTimes {
-  std::chrono::milliseconds checkpoint_interval{20'000};
-  // A target that cannot store now is asked again, with growing pauses, for so long.
-  std::chrono::milliseconds retry_max{600'000};
-  std::chrono::milliseconds pause_min{500};
-  std::chrono::milliseconds pause_max{15'000};
+  std::chrono::milliseconds checkpoint_interval = kCheckpointInterval;
+  RetryTimes retry = {};  // of a target that cannot store now
 };
 
 struct ImportJob {

@@ -1,6 +1,8 @@
 #include "app/bulk/patience.h"
 
 #include <algorithm>
+#include <optional>
+#include <string>
 #include <thread>
 
 #include "common/log.h"
@@ -8,27 +10,28 @@
 namespace halite::app {
 namespace {
 
-constexpr std::chrono::minutes kPatienceMax{10};
-constexpr std::chrono::milliseconds kPatiencePauseMax{15'000};
-
-}  // namespace
-
-bool Patience::may_pass(const Error& error) {
+bool may_pass(const Error& error) {
   return error.code == Errc::kUnavailable || error.code == Errc::kOverloaded ||
          error.code == Errc::kTimeout;
 }
 
-bool Patience::try_again(const Result<ingest::Imported>& imported) {
-  if (!imported) return may_pass(imported.error()) && pause(imported.error().message);
-  const auto passing = std::ranges::find(imported->refused, true, &ingest::RefusedLine::passes);
-  return passing != imported->refused.end() && pause(passing->reason);
+// Why to try again; nothing if that would not help.
+std::optional<std::string> passing_reason(const Result<ingest::Imported>& imported) {
+  if (!imported) {
+    return may_pass(imported.error()) ? std::optional(imported.error().message) : std::nullopt;
+  }
+  const auto waits = std::ranges::find(imported->refused, true, &ingest::RefusedLine::passes);
+  return waits == imported->refused.end() ? std::nullopt : std::optional(waits->reason);
 }
 
-bool Patience::pause(const std::string& why) {
-  if (std::chrono::steady_clock::now() - began_ >= kPatienceMax) return false;
-  log::warn("the target cannot store now, trying again in {} ms: {}", next_.count(), why);
-  std::this_thread::sleep_for(next_);
-  next_ = std::min(2 * next_, kPatiencePauseMax);
+}  // namespace
+
+bool Patience::try_again(const Result<ingest::Imported>& imported) {
+  const std::optional<std::string> reason = passing_reason(imported);
+  if (!reason || std::chrono::steady_clock::now() - began_ >= times_.total) return false;
+  log::warn("the target is busy, trying again in {} ms: {}", pause_.count(), *reason);
+  std::this_thread::sleep_for(pause_);
+  pause_ = std::min(2 * pause_, times_.pause_max);
   return true;
 }
 

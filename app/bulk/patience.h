@@ -8,21 +8,24 @@
 
 namespace halite::app {
 
+struct RetryTimes {
+  std::chrono::milliseconds total{600'000};
+  std::chrono::milliseconds pause_min{500};  // doubles with each attempt
+  std::chrono::milliseconds pause_max{15'000};
+};
+
 class Patience {
  public:
-  // Whether to store the same again, after a pause: the target is unavailable or overloaded, or
-  // refuses points for now. False after ten minutes.
+  explicit Patience(const RetryTimes& times) : times_(times), pause_(times.pause_min) {}
+
+  // Whether to store the same again: the target is unavailable or overloaded, or refuses points for
+  // now. Waits before it returns true.
   [[nodiscard]] bool try_again(const Result<ingest::Imported>& imported);
 
-  // Whether the error may pass.
-  [[nodiscard]] static bool may_pass(const Error& error);
-
-  // Waits, longer each time. False after ten minutes. `why` is logged.
-  [[nodiscard]] bool pause(const std::string& why);
-
  private:
+  const RetryTimes times_;
   const std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
-  std::chrono::milliseconds next_{500};
+  std::chrono::milliseconds pause_;
 };
 
 }  // namespace halite::app

@@ -135,9 +135,9 @@ class ImportTest : public ::testing::Test {
   std::vector<std::string> inputs_;
   ScriptedTarget target_;
   ImportTimes times_ = {.checkpoint_interval = std::chrono::hours(1),
-                        .retry_max = std::chrono::minutes(1),
-                        .pause_min = std::chrono::milliseconds(1),
-                        .pause_max = std::chrono::milliseconds(4)};
+                        .retry = {.total = std::chrono::minutes(1),
+                                  .pause_min = std::chrono::milliseconds(1),
+                                  .pause_max = std::chrono::milliseconds(4)}};
   IoThreads io_{1, "test"};
 };
 
@@ -269,7 +269,7 @@ TEST_F(ImportTest, AsksABusyTargetAgain) {
 
 TEST_F(ImportTest, GivesUpAfterAWhile) {
   add_file(100);
-  times_.retry_max = std::chrono::milliseconds(20);
+  times_.retry.total = std::chrono::milliseconds(20);
   target_.answer = [](std::string_view) -> Answer { return fail(Errc::kUnavailable, "busy"); };
   const auto totals = run();
   ASSERT_FALSE(totals);
@@ -303,7 +303,7 @@ TEST_F(ImportTest, SendsLinesAgainThatPass) {
 
 TEST_F(ImportTest, RefusesLinesThatDoNotPassInTime) {
   add_file(1000);
-  times_.retry_max = std::chrono::milliseconds(20);
+  times_.retry.total = std::chrono::milliseconds(20);
   target_.answer = [&](std::string_view) -> Answer {
     return ingest::Imported{.points = 9,
                             .refused = {{.line = 5, .reason = "full", .passes = true}}};
