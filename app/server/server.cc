@@ -36,6 +36,7 @@
 #include "ingest/writer.h"
 #include "query/engine/engine.h"
 #include "query/scan/fetch_limits.h"
+#include "storage/backends/hbase/client/client.h"
 #include "storage/backends/hbase/table/hbase_store.h"
 #include "web/connection/startup_listener.h"
 #include "web/server.h"
@@ -77,6 +78,7 @@ Result<void> ping_store(const Options& options, const Clock& clock,
   attempt.client.operation_ms_max = kAttemptMs;
   attempt.client.procedure_ms_max = kAttemptMs;
   prometheus::Registry registry;  // the server's registry counts only its own work
+  TRY_VOID(storage::hbase::Client::check(attempt.client));
   storage::HBaseStore store(attempt, clock, registry);
   const auto asked = wait_for(
       executor, store.client().describe_table(attempt.whole_name(options.cells.data_table)));

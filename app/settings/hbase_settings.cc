@@ -14,18 +14,26 @@ namespace {
 constexpr std::uint16_t kZookeeperPort = 2181;
 constexpr std::uint16_t kMasterPort = 16'000;
 
+// The words of a comma-separated list, without blanks around them.
+std::vector<std::string_view> split_list(std::string_view text) {
+  std::vector<std::string_view> words;
+  while (!text.empty()) {
+    const std::size_t comma = std::min(text.find(','), text.size());
+    std::string_view word = text.substr(0, comma);
+    text.remove_prefix(std::min(comma + 1, text.size()));
+    while (word.starts_with(' ')) word.remove_prefix(1);
+    while (word.ends_with(' ')) word.remove_suffix(1);
+    words.push_back(word);
+  }
+  return words;
+}
+
 // Parses "a:1,b" into endpoints; hosts without a port get the standard port.
 Result<std::vector<storage::hbase::Endpoint>> parse_endpoints(std::string_view setting,
                                                               std::string_view text,
                                                               std::uint16_t standard_port) {
   std::vector<storage::hbase::Endpoint> endpoints;
-  std::string_view rest = text;
-  while (!rest.empty()) {
-    const std::size_t comma = std::min(rest.find(','), rest.size());
-    std::string_view one = rest.substr(0, comma);
-    rest.remove_prefix(std::min(comma + 1, rest.size()));
-    while (one.starts_with(' ')) one.remove_prefix(1);
-    while (one.ends_with(' ')) one.remove_suffix(1);
+  for (const std::string_view one : split_list(text)) {
     const std::size_t colon = one.rfind(':');
     storage::hbase::Endpoint endpoint{std::string(one.substr(0, colon)), standard_port};
     if (colon != std::string_view::npos) {
@@ -69,6 +77,92 @@ void keep_together(storage::CellPointStoreOptions& cells) {
   cells.settings_table = space + cells.settings_table;
 }
 
+// Parses a list of protections, in SASL's or HBase's words.
+Result<std::uint8_t> parse_protections(const std::string& text) {
+  using storage::hbase::Protection;
+  std::uint8_t protections = 0;
+  for (const std::string_view word : split_list(text)) {
+    Protection one = Protection::kAuthentication;
+    if (word == "auth-int" || word == "integrity") {
+      one = Protection::kIntegrity;
+    } else if (word == "auth-conf" || word == "privacy") {
+      one = Protection::kPrivacy;
+    } else if (word != "auth" && word != "authentication") {
+      protections = 0;
+      break;
+    }
+    protections |= static_cast<std::uint8_t>(one);
+  }
+  if (protections != 0) return protections;
+  return fail(Errc::kInvalidArgument,
+              fmt::format("hbase.protection: bad value \"{}\": expected a comma-separated list of "
+                          "auth, auth-int, auth-conf",
+                          text));
+}
+
+Result<void> resolve_security(HBaseSettings& hbase) {
+  storage::hbase::KerberosOptions& kerberos = hbase.store.client.kerberos;
+  const storage::hbase::TlsOptions& tls = hbase.store.client.tls;
+  kerberos.enabled = hbase.authentication == "kerberos";
+  TRY(kerberos.protections, parse_protections(hbase.protection));
+  if (!kerberos.enabled && !kerberos.keytab.empty()) {
+    return fail(Errc::kInvalidArgument, "hbase.keytab requires hbase.authentication = kerberos");
+  }
+  if (!kerberos.keytab.empty() && !kerberos.credentials_cache.empty()) {
+    return fail(Errc::kInvalidArgument,
+                "hbase.keytab and hbase.credentials_cache exclude each other");
+  }
+  if (!kerberos.server_principal.contains('/')) {
+    return fail(Errc::kInvalidArgument,
+                fmt::format("hbase.server_principal: bad value \"{}\": expected SERVICE/_HOST or "
+                            "SERVICE/_HOST@REALM",
+                            kerberos.server_principal));
+  }
+  if (tls.certificate.empty() != tls.key.empty()) {
+    return fail(Errc::kInvalidArgument, "hbase.tls_certificate and hbase.tls_key belong together");
+  }
+  if (!tls.enabled && !(tls.ca.empty() && tls.certificate.empty())) {
+    return fail(Errc::kInvalidArgument,
+                "hbase.tls_ca and hbase.tls_certificate require hbase.tls = true");
+  }
+  return {};
+}
+
+void declare_security(Config& config, HBaseSettings& hbase) {
+  storage::hbase::KerberosOptions& kerberos = hbase.store.client.kerberos;
+  storage::hbase::TlsOptions& tls = hbase.store.client.tls;
+  config.choice("hbase.authentication", hbase.authentication, {"simple", "kerberos"},
+                "How Halite authenticates to masters and region servers. simple = it only sends "
+                "hbase.user. KRB5_CONFIG names Kerberos' settings, if not /etc/krb5.conf.");
+  config.text("hbase.keytab", kerberos.keytab,
+              "Keytab with which Halite logs in and renews its ticket. Empty = use "
+              "hbase.credentials_cache.");
+  config.text("hbase.principal", kerberos.principal,
+              "Kerberos principal of Halite, such as halite/_HOST@REALM. _HOST = the full name of "
+              "this machine. Empty = the first one of the keytab, or the owner of the cache.");
+  config.text("hbase.credentials_cache", kerberos.credentials_cache,
+              "Credentials cache that another program fills (kinit, k5start), such as "
+              "FILE:/run/halite.cc. Empty = KRB5CCNAME or the system's default.");
+  config.text("hbase.server_principal", kerberos.server_principal,
+              "Kerberos principal of the servers. _HOST = the server's name in hbase:meta. Without "
+              "@REALM it is in Halite's realm.");
+  config.text("hbase.protection", hbase.protection,
+              "Allowed protection of connections with Kerberos: a comma-separated list of auth "
+              "(none), auth-int (checksums), auth-conf (encryption). Halite uses the strongest one "
+              "that the server offers (hbase.rpc.protection).");
+  config.flag("hbase.tls", tls.enabled,
+              "Uses TLS to masters and region servers (HBase 2.6 and later).");
+  config.text("hbase.tls_ca", tls.ca,
+              "PEM file with the certificates that sign those of the servers. Empty = the "
+              "system's.");
+  config.text("hbase.tls_certificate", tls.certificate,
+              "PEM file with Halite's certificate for HBase, then its intermediate certificates. "
+              "Empty = none.");
+  config.text("hbase.tls_key", tls.key, "PEM file with the private key of hbase.tls_certificate.");
+  config.flag("hbase.tls_verify_host", tls.verify_host,
+              "Requires that a server's certificate has its name in hbase:meta.");
+}
+
 void declare_regions(Config& config, HBaseSettings& hbase) {
   config.count("hbase.regions_max", hbase.regions_max, {1, 10'000}, "regions",
                "Maximum regions per region server when the table of points is created.");
@@ -101,7 +195,9 @@ void declare_hbase(Config& config, HBaseSettings& hbase) {
               "Masters and region servers that replace ZooKeeper (HBase 2.5 and later): a "
               "comma-separated list of HOST:PORT. Empty = use ZooKeeper.");
   config.text("hbase.user", store.client.user,
-              "User name that Halite sends to HBase. HBase does not verify it.");
+              "User name that Halite sends to HBase. HBase does not verify it. Not used with "
+              "Kerberos.");
+  declare_security(config, hbase);
   config.text("hbase.table_prefix", store.table_prefix,
               "Prefix of all table names, after the namespace. A prefix \"ns:\" puts all tables "
               "into one namespace.");
@@ -154,6 +250,7 @@ Result<void> resolve_hbase_options(Options& options) {
   if (client.quorum.empty() && client.registry.empty()) {
     return fail(Errc::kInvalidArgument, "--store hbase requires hbase.quorum or hbase.registry");
   }
+  TRY_VOID(resolve_security(hbase));
   if (hbase.durability == "table") client.durability = Durability::kTableDefault;
   if (hbase.durability == "none") client.durability = Durability::kSkipLog;
   if (hbase.durability == "soon") client.durability = Durability::kAsyncLog;

@@ -63,18 +63,20 @@ struct RollupSettings {
 };
 
 struct HBaseSettings {
-  std::string quorum = "localhost";     // hbase.quorum: HOST[:PORT],.. of ZooKeeper
-  std::string registry;                 // hbase.registry: HOST:PORT,.. instead; empty = not used
-  std::string durability = "disk";      // hbase.durability
-  bool appends = false;                 // hbase.appends
-  std::string compact_batches = "off";  // hbase.compact_batches
-  std::uint32_t regions_max = 50;       // hbase.regions_max
-  std::uint32_t region_servers = 0;     // hbase.region_servers: 0 = the active ones
-  std::int64_t major_compaction_ms = 604'800'000;  // hbase.major_compaction_ms
-  std::int64_t late_max_ms = 0;                    // hbase.late_max_ms: 0 = the TTL
-  storage::RegionCompactorOptions care;            // hbase.quiet_hour_begin ..
-  storage::ScanSplitOptions split;                 // hbase.scan_parts_max ..
-  storage::HBaseStoreOptions store;                // the result of these, and the rest
+  std::string quorum = "localhost";       // hbase.quorum: HOST[:PORT],.. of ZooKeeper
+  std::string registry;                   // hbase.registry: HOST:PORT,.. instead; empty = not used
+  std::string durability = "disk";        // hbase.durability
+  std::string authentication = "simple";  // hbase.authentication
+  std::string protection = "auth-conf,auth-int,auth";  // hbase.protection
+  bool appends = false;                                // hbase.appends
+  std::string compact_batches = "off";                 // hbase.compact_batches
+  std::uint32_t regions_max = 50;                      // hbase.regions_max
+  std::uint32_t region_servers = 0;                    // hbase.region_servers: 0 = the active ones
+  std::int64_t major_compaction_ms = 604'800'000;      // hbase.major_compaction_ms
+  std::int64_t late_max_ms = 0;                        // hbase.late_max_ms: 0 = the TTL
+  storage::RegionCompactorOptions care;                // hbase.quiet_hour_begin ..
+  storage::ScanSplitOptions split;                     // hbase.scan_parts_max ..
+  storage::HBaseStoreOptions store;                    // the result of these, and the rest
 };
 
 // Scrub and backup of stored data.

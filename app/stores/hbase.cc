@@ -6,6 +6,7 @@
 #include "app/stores/cells.h"
 #include "app/tools/hbase_tables.h"
 #include "storage/backends/hbase/bulk_load/load_directory.h"
+#include "storage/backends/hbase/client/client.h"
 #include "storage/backends/hbase/table/hbase_store.h"
 #include "storage/cells/layouts/cyclic_layout.h"
 #include "storage/files/posix_files.h"
@@ -66,6 +67,7 @@ Result<std::unique_ptr<storage::PointLoader>> make_loader(const LoaderSource& fr
 
 Result<void> open_hbase(const OpenContext& context, Backend& to) {
   const Options& options = context.options;
+  TRY_VOID(storage::hbase::Client::check(options.hbase.store.client));
   auto store =
       std::make_unique<storage::HBaseStore>(options.hbase.store, context.clock, context.registry);
   storage::HBaseStore& hbase = *store;

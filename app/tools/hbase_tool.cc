@@ -16,6 +16,7 @@
 #include "common/config/config_value.h"
 #include "common/threads/io_threads.h"
 #include "common/units.h"
+#include "storage/backends/hbase/client/client.h"
 #include "storage/backends/hbase/regions/table_regions.h"
 #include "storage/cells/layouts/cyclic_options.h"
 #include "storage/cells/layouts/opentsdb_layout.h"
@@ -195,6 +196,7 @@ void tell_servers(const storage::TableRegions& table, std::string& text) {
 Result<std::string> create_hbase_tables(const Options& options) {
   Options wanted = options;
   wanted.hbase.store.tables.create = true;
+  TRY_VOID(storage::hbase::Client::check(wanted.hbase.store.client));
   Cluster cluster(wanted);
   TRY(const std::shared_ptr<const storage::RowLayout> layout, layout_of(wanted));
   TRY(const TablePlan plan, plan_table(wanted, *layout, *cluster.store, cluster.executor));
@@ -220,6 +222,7 @@ Result<std::string> create_hbase_tables(const Options& options) {
 }
 
 Result<std::string> show_hbase_regions(const Options& options) {
+  TRY_VOID(storage::hbase::Client::check(options.hbase.store.client));
   Cluster cluster(options);
   const std::string name = cluster.store->whole_name(options.cells.data_table);
   TRY(const auto regions, wait_for(cluster.executor, cluster.store->client().regions(name)));

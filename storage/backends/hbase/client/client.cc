@@ -12,6 +12,7 @@
 #include "storage/backends/hbase/client/row_call.h"
 #include "storage/backends/hbase/client/scanner.h"
 #include "storage/backends/hbase/messages/mutation_message.h"
+#include "storage/backends/hbase/security/server_transport.h"
 
 namespace halite::storage::hbase {
 
@@ -38,8 +39,10 @@ Result<void> check_splits(const std::vector<Bytes>& keys) {
 
 Client::Client(ClientOptions options, std::vector<boost::asio::any_io_executor> executors,
                prometheus::Registry& registry)
-    : context_(std::make_shared<ClientContext>(std::move(options), std::move(executors),
-                                               tcp_transport, registry)) {}
+    : context_(
+          std::make_shared<ClientContext>(std::move(options), std::move(executors), registry)) {}
+
+Result<void> Client::check(const ClientOptions& options) { return check_security(options); }
 
 Client::~Client() = default;
 

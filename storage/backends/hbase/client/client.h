@@ -49,6 +49,10 @@ class Client {
   ~Client();
   Client(const Client&) = delete;
 
+  // Reads the files that the options name: keytab, certificates. kInvalidArgument says which
+  // setting is wrong. Asks no server.
+  [[nodiscard]] static Result<void> check(const ClientOptions& options);
+
   // Each row is atomic, the batch is not; an error may leave some rows written. After a lost
   // answer, rows are written again, which is harmless for cells with a time. No server begins with
   // them after `end`, if it takes them from its network when they arrive.

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "storage/backends/hbase/security/server_transport.h"
+
 namespace halite::storage::hbase {
 
 namespace {
@@ -21,10 +23,9 @@ std::uint64_t seed_or_random(std::uint64_t seed) {
 std::unique_ptr<ConnectionRegistry> make_registry(const ClientOptions& options,
                                                   ConnectionPool& servers,
                                                   const boost::asio::any_io_executor& executor,
-                                                  MakeTransport transport,
                                                   const TaskTracker& activity) {
   if (!options.registry.empty()) return rpc_registry(options, servers);
-  return zookeeper_registry(options, executor, std::move(transport), activity);
+  return zookeeper_registry(options, executor, activity);
 }
 
 // An error of HBase for a caller who did not cause it.
@@ -60,14 +61,14 @@ void CloseHooks::run() {
 }
 
 ClientContext::ClientContext(ClientOptions client_options,
-                             std::vector<boost::asio::any_io_executor> io, MakeTransport transport,
+                             std::vector<boost::asio::any_io_executor> io,
                              prometheus::Registry& metrics)
     : options(std::move(client_options)),
       executors(std::move(io)),
       stats(metrics),
-      servers(options, executors, transport, stats),
+      servers(options, executors, server_transport(options), stats),
       pauses(std::make_shared<CancellableDelays>(executors.front())),
-      registry(make_registry(options, servers, executors.front(), transport, activity)),
+      registry(make_registry(options, servers, executors.front(), activity)),
       locator(options, servers, *registry, stats),
       operations(std::make_shared<Semaphore>(
           SemaphoreLoad{.items = 0, .bytes = options.operation_bytes_max})),

@@ -42,7 +42,7 @@ class CloseHooks {
 // The members are thread-safe.
 struct ClientContext {
   ClientContext(ClientOptions options, std::vector<boost::asio::any_io_executor> executors,
-                MakeTransport transport, prometheus::Registry& registry);
+                prometheus::Registry& registry);
 
   // Never 0, which means "none" in HBase.
   [[nodiscard]] std::uint64_t nonce();

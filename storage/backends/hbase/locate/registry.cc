@@ -52,21 +52,18 @@ class LookGuard {
 };
 
 boost::asio::awaitable<void> look_up(TaskTracker::TokenPtr token, LookGuard look,
-                                     boost::asio::any_io_executor strand, MakeTransport transport,
+                                     boost::asio::any_io_executor strand,
                                      const ClientOptions& options, std::string path) {
   static_cast<void>(token);
-  Task<std::optional<Bytes>> reading = read_node(strand, std::move(transport), options, path);
+  Task<std::optional<Bytes>> reading = read_node(strand, options, path);
   look->outcome = co_await std::move(reading);
 }
 
 class ZookeeperRegistry final : public ConnectionRegistry {
  public:
   ZookeeperRegistry(const ClientOptions& options, boost::asio::any_io_executor executor,
-                    MakeTransport transport, const TaskTracker& activity)
-      : options_(options),
-        executor_(std::move(executor)),
-        transport_(std::move(transport)),
-        activity_(activity) {}
+                    const TaskTracker& activity)
+      : options_(options), executor_(std::move(executor)), activity_(activity) {}
 
   RemoteTask<Endpoint> meta_server() override {
     pb::MetaRegionServer meta;
@@ -95,10 +92,9 @@ class ZookeeperRegistry final : public ConnectionRegistry {
     if (token == nullptr) co_return give_up(Errc::kUnavailable, "the HBase client is closed");
     const auto look = std::make_shared<Look>();
     const boost::asio::any_io_executor strand = boost::asio::make_strand(executor_);
-    boost::asio::co_spawn(strand,
-                          look_up(std::move(token), LookGuard(look), strand, transport_, options_,
-                                  options_.root + node),
-                          boost::asio::detached);
+    boost::asio::co_spawn(
+        strand, look_up(std::move(token), LookGuard(look), strand, options_, options_.root + node),
+        boost::asio::detached);
     const Result<void> looked = co_await look->done.wait();
     static_cast<void>(looked);  // the outcome holds the error
     if (!look->outcome) co_return not_yet(look->outcome.error().message);
@@ -114,7 +110,6 @@ class ZookeeperRegistry final : public ConnectionRegistry {
 
   const ClientOptions& options_;
   const boost::asio::any_io_executor executor_;
-  const MakeTransport transport_;
   const TaskTracker& activity_;
 };
 
@@ -175,9 +170,8 @@ class RpcRegistry final : public ConnectionRegistry {
 
 std::unique_ptr<ConnectionRegistry> zookeeper_registry(const ClientOptions& options,
                                                        const boost::asio::any_io_executor& executor,
-                                                       MakeTransport transport,
                                                        const TaskTracker& activity) {
-  return std::make_unique<ZookeeperRegistry>(options, executor, std::move(transport), activity);
+  return std::make_unique<ZookeeperRegistry>(options, executor, activity);
 }
 
 std::unique_ptr<ConnectionRegistry> rpc_registry(const ClientOptions& options,

@@ -27,7 +27,7 @@ class ConnectionRegistry {
 // All references outlive the registry and its calls.
 [[nodiscard]] std::unique_ptr<ConnectionRegistry> zookeeper_registry(
     const ClientOptions& options, const boost::asio::any_io_executor& executor,
-    MakeTransport transport, const TaskTracker& activity);
+    const TaskTracker& activity);
 [[nodiscard]] std::unique_ptr<ConnectionRegistry> rpc_registry(const ClientOptions& options,
                                                                ConnectionPool& servers);
 

@@ -36,6 +36,21 @@ Bytes begun_frame(BytesView begin, std::size_t length) {
   return frame;
 }
 
+// A server that refuses a connection often only closes it.
+std::string why_refused(const std::string& service, const ClientOptions& options) {
+  std::string why = " before its first answer: does it offer " + service + "?";
+  if (!options.tls.enabled) why += " If it requires TLS, set hbase.tls.";
+  if (!options.kerberos.enabled) why += " If it requires Kerberos, set hbase.authentication.";
+  return why;
+}
+
+// What to change if the server refuses the whole connection.
+std::string_view advice(const RemoteException& exception, const ClientOptions& options) {
+  const bool simple = exception.text.contains("Authentication is required");
+  if (!simple || options.kerberos.enabled) return {};
+  return "; it requires Kerberos: set hbase.authentication = kerberos";
+}
+
 }  // namespace
 
 // Each coroutine of the connection holds it; the last one signals the end.
@@ -67,7 +82,7 @@ Connection::Connection(Private, Setup setup, const ClientOptions& options, Stats
       strand_(boost::asio::make_strand(setup_.executor)),
       semaphore_(std::make_shared<Semaphore>(
           SemaphoreLoad{.items = options.server_calls_max, .bytes = options.server_bytes_max})),
-      transport_(setup_.transport(strand_)),
+      transport_(setup_.transport(strand_, setup_.host)),
       tick_(strand_),
       heard_(std::chrono::steady_clock::now()),
       used_(heard_),
@@ -151,7 +166,12 @@ boost::asio::awaitable<void> Connection::write_queued(std::shared_ptr<Running> r
 
 Task<void> Connection::send_preamble() {
   CO_TRY_VOID(co_await transport_->connect(setup_.server));
-  const Bytes bytes = preamble(setup_.service, options_.user);
+  Bytes bytes;
+  if (options_.kerberos.enabled) {  // the transport has sent the preamble and authenticated
+    bytes = connection_header(setup_.service, {});
+  } else {
+    bytes = preamble(Authentication::kSimple) + connection_header(setup_.service, options_.user);
+  }
   std::vector<boost::asio::const_buffer> buffers = {boost::asio::buffer(bytes)};
   CO_TRY_VOID(co_await transport_->write(std::move(buffers)));
   co_return Result<void>();
@@ -169,8 +189,7 @@ boost::asio::awaitable<void> Connection::run(std::shared_ptr<Running> running,
   }
   Error why = std::move(outcome).error();
   if (self->connected_ && !self->answered()) {
-    why.message += "before its first answer: does it speak " + self->setup_.service +
-                   " without TLS and Kerberos?";
+    why.message += why_refused(self->setup_.service, self->options_);
   }
   self->break_off(std::move(why));
 }
@@ -219,8 +238,11 @@ Result<void> Connection::deliver(Bytes bytes) {
   auto frame = std::make_shared<const Bytes>(std::move(bytes));
   TRY(RpcResponse answer, parse_answer(*frame));
   if (answer.call_id == kConnectionCallId) {
-    return fail(Errc::kUnavailable, answer.exception ? answer.exception->text
-                                                     : "it ended the connection without a reason");
+    if (!answer.exception) {
+      return fail(Errc::kUnavailable, "it ended the connection without a reason");
+    }
+    return fail(Errc::kUnavailable,
+                fmt::format("{}{}", answer.exception->text, advice(*answer.exception, options_)));
   }
   const PendingCallPtr pending = calls_.take(answer.call_id);
   if (pending == nullptr) {
@@ -253,7 +275,8 @@ void Connection::expire(TimePoint now) {
 std::optional<std::string> Connection::reason_to_end(TimePoint now) const {
   if (!connected_) {
     if (now - opened_ < milliseconds(options_.connect_ms_max)) return std::nullopt;
-    return fmt::format("not reached within {} ms", options_.connect_ms_max);
+    return fmt::format("not reached within {} ms; it waits for {}", options_.connect_ms_max,
+                       transport_->step());
   }
   if (!calls_.empty()) {
     if (now - heard_ < milliseconds(options_.silence_ms_max)) return std::nullopt;

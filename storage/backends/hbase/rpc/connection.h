@@ -38,7 +38,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
  public:
   struct Setup {
-    Endpoint server;
+    Endpoint server;   // the address
+    std::string host;  // the name in hbase:meta
     std::string service;
     boost::asio::any_io_executor executor;
     MakeTransport transport;

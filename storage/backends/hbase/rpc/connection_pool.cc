@@ -55,6 +55,7 @@ Outcome<std::shared_ptr<Connection>> ConnectionPool::connection_to(const Endpoin
   entry.not_before = TimePoint();
   entry.connection = Connection::open(
       Connection::Setup{.server = reached_at(server),
+                        .host = server.host,
                         .service = service,
                         .executor = executors_[next_executor_++ % executors_.size()],
                         .transport = transport_},

@@ -11,7 +11,7 @@ namespace halite::storage::hbase {
 
 namespace {
 
-constexpr BytesView kPreamble{"HBas\0\x50", 6};  // version 0, SIMPLE authentication
+constexpr BytesView kPreamble{"HBas\0", 5};  // version 0
 constexpr const char* kCodec = "org.apache.hadoop.hbase.codec.KeyValueCodec";
 
 // From these versions on, HBase sends all cells in cellblocks, and answers say where they were
@@ -48,9 +48,15 @@ std::string first_line(BytesView text) {
 
 }  // namespace
 
-Bytes preamble(std::string_view service, std::string_view user) {
+Bytes preamble(Authentication authentication) {
+  Bytes bytes(kPreamble);
+  bytes.push_back(static_cast<char>(authentication));
+  return bytes;
+}
+
+Bytes connection_header(std::string_view service, std::string_view user) {
   pb::ConnectionHeader header;
-  header.mutable_user_info()->set_effective_user(std::string(user));
+  if (!user.empty()) header.mutable_user_info()->set_effective_user(std::string(user));
   header.set_service_name(std::string(service));
   header.set_cell_block_codec_class(kCodec);
   pb::VersionInfo& version = *header.mutable_version_info();
@@ -63,7 +69,7 @@ Bytes preamble(std::string_view service, std::string_view user) {
   version.set_version_major(kVersionMajor);
   version.set_version_minor(kVersionMinor);
 
-  Bytes bytes(kPreamble);
+  Bytes bytes;
   append_be(bytes, static_cast<std::uint32_t>(header.ByteSizeLong()));
   header.AppendToString(&bytes);
   return bytes;

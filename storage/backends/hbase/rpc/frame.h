@@ -20,8 +20,14 @@ struct RemoteException {
   bool overloaded = false;
 };
 
-// The preamble and the header that begin a connection. The server does not answer them.
-[[nodiscard]] Bytes preamble(std::string_view service, std::string_view user);
+// How a connection authenticates: the last byte of its preamble.
+enum class Authentication : std::uint8_t { kSimple = 0x50, kKerberos = 0x51 };
+
+// The first six bytes of a connection. The server does not answer them.
+[[nodiscard]] Bytes preamble(Authentication authentication);
+// The header that follows the preamble and the handshake of Kerberos. An empty user is omitted: it
+// is the one that Kerberos authenticated.
+[[nodiscard]] Bytes connection_header(std::string_view service, std::string_view user);
 
 struct RequestHead {
   std::uint32_t call_id = 0;

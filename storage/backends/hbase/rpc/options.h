@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "storage/backends/hbase/rpc/security_options.h"
+
 namespace halite::storage::hbase {
 
 struct Endpoint {
@@ -37,7 +39,9 @@ struct ClientOptions {
   std::string root = "/hbase";  // ZooKeeper's node of this cluster
   std::vector<Endpoint> registry;
 
-  std::string user = "halite";  // for HBase's logs; not authenticated (no SASL)
+  std::string user = "halite";  // without Kerberos; HBase believes it
+  KerberosOptions kerberos;
+  TlsOptions tls;
   std::vector<HostOverride> hosts;
   Durability durability = Durability::kForceLog;
 

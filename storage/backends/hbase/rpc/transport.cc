@@ -35,6 +35,7 @@ class TcpTransport final : public Transport {
                      fmt::format("host \"{}\": {}", to.host, unresolved.message()));
     }
     if (closed_) co_return fail(Errc::kUnavailable, "closed");
+    step_ = "a TCP connection";
     auto [refused, reached] = co_await boost::asio::async_connect(socket_, found, kAsTuple);
     if (refused) co_return unavailable(refused);
     if (closed_) co_return fail(Errc::kUnavailable, "closed");
@@ -63,9 +64,12 @@ class TcpTransport final : public Transport {
     socket_.close(ignored);
   }
 
+  [[nodiscard]] std::string step() const override { return step_; }
+
  private:
   tcp::socket socket_;
   tcp::resolver resolver_;
+  const char* step_ = "the address of the host";
   bool closed_ = false;
 };
 

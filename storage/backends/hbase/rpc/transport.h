@@ -1,4 +1,4 @@
-// The byte stream under a connection. TCP for now; TLS and SASL would be other implementations.
+// The byte stream under a connection: TCP, or TLS and SASL over it (security/).
 //
 //   Threads  Use it only on its executor, a strand; one read and one write at a time.
 #pragma once
@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include <boost/asio/any_io_executor.hpp>
@@ -19,7 +20,8 @@ namespace halite::storage::hbase {
 class Transport {
  public:
   virtual ~Transport() = default;
-  // Has no time limit: the caller closes it to give up. Errors are kUnavailable.
+  // Ends once requests can be written, after all handshakes. Has no time limit: the caller closes
+  // it to give up. Errors are kUnavailable.
   virtual Task<void> connect(Endpoint to) = 0;
   // Reads at least one byte; kUnavailable "closed by the server" at the end.
   virtual Task<std::size_t> read_some(boost::asio::mutable_buffer into) = 0;
@@ -27,10 +29,14 @@ class Transport {
   virtual Task<void> write(std::vector<boost::asio::const_buffer> buffers) = 0;
   // Running operations end with an error. May be called twice.
   virtual void close() = 0;
+  // What connect() waits for, for the message of a timeout.
+  [[nodiscard]] virtual std::string step() const = 0;
 };
 
-using MakeTransport =
-    std::function<std::unique_ptr<Transport>(const boost::asio::any_io_executor& strand)>;
+// `host` is the server's name in hbase:meta, as in its certificate and its Kerberos principal. The
+// address of connect() may be another one.
+using MakeTransport = std::function<std::unique_ptr<Transport>(
+    const boost::asio::any_io_executor& strand, const std::string& host)>;
 
 [[nodiscard]] std::unique_ptr<Transport> tcp_transport(const boost::asio::any_io_executor& strand);
 

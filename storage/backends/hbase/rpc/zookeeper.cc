@@ -8,6 +8,8 @@
 #include <boost/asio/steady_timer.hpp>
 #include <fmt/format.h>
 
+#include "storage/backends/hbase/rpc/transport.h"
+
 namespace halite::storage::hbase {
 
 namespace {
@@ -136,12 +138,12 @@ Task<std::optional<Bytes>> visit(Transport& transport, Endpoint host, const std:
 
 }  // namespace
 
-Task<std::optional<Bytes>> read_node(boost::asio::any_io_executor strand, MakeTransport transport,
+Task<std::optional<Bytes>> read_node(boost::asio::any_io_executor strand,
                                      const ClientOptions& options, std::string path) {
   Result<std::optional<Bytes>> outcome =
       fail(Errc::kInvalidArgument, "no ZooKeeper host is configured");
   for (const Endpoint& host : options.quorum) {
-    const std::shared_ptr<Transport> carrier = transport(strand);
+    const std::shared_ptr<Transport> carrier = tcp_transport(strand);
     const TimeLimit limit(strand, carrier, options.connect_ms_max);
     Task<std::optional<Bytes>> visiting = visit(*carrier, host, path);
     outcome = co_await std::move(visiting);

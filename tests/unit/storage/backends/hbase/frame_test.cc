@@ -20,7 +20,8 @@ Bytes answer_frame(const pb::ResponseHeader& header, const Bytes& rest) {
 }
 
 TEST(HBaseFrame, GreetingBeginsWithThePreamble) {
-  const Bytes bytes = preamble("ClientService", "anna");
+  const Bytes bytes =
+      preamble(Authentication::kSimple) + connection_header("ClientService", "anna");
   ASSERT_GT(bytes.size(), 10U);
   EXPECT_EQ(to_hex(bytes.substr(0, 6)), "484261730050");
   EXPECT_EQ(load_be<std::uint32_t>(bytes.data() + 6), bytes.size() - 10);
