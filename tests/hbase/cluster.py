@@ -141,11 +141,19 @@ class Tables:
         return cells
 
 
-class Cluster(Tables):
-    """`region_servers` 0: all in one JVM, which is what most tests want."""
+def _property_lines(properties):
+    return "\n".join(f"  <property><name>{name}</name><value>{value}</value></property>"
+                     for name, value in properties.items())
 
     def __init__(self, region_servers=0, heap="512m", folder=None, session_ms=SESSION_MS, root=None):
         """`root`: a URL for HBase's files; default: below the folder."""
+
+class Cluster(Tables):
+    """`region_servers` 0: all in one JVM, which is what most tests want. `host`: the name of the servers in hbase:meta;
+    `properties`: more of hbase-site.xml; `environment` and `jvm`: of all its processes."""
+
+    def __init__(self, region_servers=0, heap="512m", folder=None, session_ms=SESSION_MS, host="127.0.0.1",
+                 properties=None, environment=None, jvm=()):
         super().__init__(folder or tempfile.mkdtemp(prefix="halite-hbase-"), None, None)
         self._class_path = jars.class_path("hbase")
         self._tool = None  # a JavaServer
@@ -154,6 +162,10 @@ class Cluster(Tables):
         self._root = root or f"file://{self.folder}/data"
         self.session_ms = session_ms  # of ZooKeeper: that long, a server that is dead goes unnoticed
         self._keep = folder is not None
+        self.host = host
+        self.properties = properties or {}
+        self.environment = environment or {}
+        self._jvm = list(jvm)
         self.servers = {}  # name: JavaServer
         self.port = {}     # name: port
 
@@ -226,13 +238,16 @@ class Cluster(Tables):
                   "MASTER_PORT": self.port["master"], "MASTER_WEB_PORT": self.port["master_web"],
                   "RS_PORT": self.port["rs0"], "RS_WEB_PORT": self.port["rs0_web"],
                   "REGION_SERVERS": max(1, self.region_servers), "SESSION_MS": self.session_ms,
-                  "DISTRIBUTED": "true" if self.region_servers else "false"}
+                  "DISTRIBUTED": "true" if self.region_servers else "false", "HOST": self.host,
+                  "PROPERTIES": _property_lines(self.properties)}
         with open(os.path.join(HERE, "hbase-site.xml.in"), encoding="utf-8") as template:
             text = template.read()
         for name, value in values.items():
             text = text.replace(f"@{name}@", str(value))
         with open(os.path.join(self.folder, "conf", "hbase-site.xml"), "w", encoding="utf-8") as out:
             out.write(text)
+        with open(os.path.join(self.folder, "conf", "core-site.xml"), "w", encoding="utf-8") as out:
+            out.write(f"<configuration>\n{_property_lines(self.properties)}\n</configuration>\n")
         shutil.copy(os.path.join(HERE, "log4j.properties"), os.path.join(self.folder, "conf"))
 
     def _launch(self, name):
@@ -245,12 +260,13 @@ class Cluster(Tables):
                     "-D", f"hbase.regionserver.info.port={self.port[name + '_web']}")
         heap = "256m" if name == "zookeeper" else self.heap
         command = self._java(*main, "start")
-        command.insert(1, f"-Xmx{heap}")
+        command.insert(command.index("java") + 1, f"-Xmx{heap}")
         self.servers[name] = JavaServer(name, command, os.path.join(self.folder, "logs", name + ".log"))
 
     def _java(self, *arguments, level="INFO"):
         class_path = os.path.join(self.folder, "conf") + ":" + self._class_path
-        return ["java", *JVM, f"-Dhalite.log.level={level}", "-cp", class_path, *arguments]
+        return ["env", *(f"{name}={value}" for name, value in self.environment.items()),
+                "java", *JVM, *self._jvm, f"-Dhalite.log.level={level}", "-cp", class_path, *arguments]
 
     def _launch_tool(self):
         """A new one for each start: what it knows of the servers goes with it."""
