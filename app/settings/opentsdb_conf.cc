@@ -60,6 +60,7 @@ class Applier {
     TRY_VOID(query_timeout());
     TRY_VOID(authentication());
     TRY_VOID(times_of_points());
+    TRY_VOID(hbase_authentication());
     return cors();
   }
 
@@ -155,6 +156,15 @@ class Applier {
                             "OpenTSDB with this key would not find all of them. Remove the key "
                             "here and turn it off in OpenTSDB; existing data stays readable",
                             path_, given->line, kKey));
+  }
+
+  // asynchbase authenticates only if the first key is true.
+  Result<void> hbase_authentication() {
+    constexpr std::string_view kEnabled = "hbase.security.auth.enable";
+    constexpr std::string_view kKind = "hbase.security.authentication";
+    if (!is_true(value(kEnabled, "false"))) return {};
+    return set("hbase.authentication", to_lower(trimmed(value(kKind, "simple"))),
+               find(kKind) == nullptr ? kEnabled : kKind);
   }
 
   Result<void> cors() {

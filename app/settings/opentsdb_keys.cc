@@ -39,6 +39,8 @@ constexpr OpentsdbKey hidden(OpentsdbKey key) {
   return key;
 }
 
+constexpr std::string_view kNoJaas = "set hbase.keytab and hbase.principal instead of a JAAS file";
+
 constexpr std::array kKeys = {
     becomes("tsd.mode", "rw", "web.mode"),
     no_meaning("tsd.no_diediedie", "false", "diediedie is always refused"),
@@ -163,6 +165,17 @@ constexpr std::array kKeys = {
     no_meaning("tsd.uid.lru.name.size", "5000000", kIdCache),
     no_meaning("tsd.uid.lru.id.size", "5000000", kIdCache),
     no_meaning("tsd.uid.use_mode", "false", kIdCache),
+    // Of asynchbase, OpenTSDB's client of HBase.
+    hidden(by_hand("hbase.security.auth.enable")),
+    hidden(by_hand("hbase.security.authentication")),
+    hidden(when_given("hbase.security.simple.username", "", "hbase.user", kText)),
+    hidden(
+        when_given("hbase.kerberos.regionserver.principal", "", "hbase.server_principal", kText)),
+    hidden(when_given("hbase.rpc.protection", "", "hbase.protection", kText)),
+    hidden(no_meaning("hbase.sasl.clientconfig", "", kNoJaas)),
+    hidden(no_meaning("java.security.auth.login.config", "", kNoJaas)),
+    hidden(no_meaning("asynchbase.security.auth.kinit", "", "Halite does not run kinit")),
+    hidden(no_meaning("hbase.security.auth.94", "", "HBase 0.94 is not supported")),
 };
 
 }  // namespace

@@ -197,6 +197,29 @@ TEST_F(OpentsdbConfTest, where_hbase_is_and_what_its_tables_are_called) {
   EXPECT_EQ(options_.row_layout, RowLayoutKind::kOpentsdb);
 }
 
+TEST_F(OpentsdbConfTest, how_asynchbase_authenticates) {
+  options_.store = StoreKind::kHBase;
+  const storage::hbase::ClientOptions& client = options_.hbase.store.client;
+  apply(
+      "hbase.security.auth.enable=true\nhbase.security.authentication=Kerberos\n"
+      "hbase.kerberos.regionserver.principal=hbase/_HOST@R\nhbase.rpc.protection=privacy\n"
+      "hbase.sasl.clientconfig=Client\n");
+  EXPECT_TRUE(client.kerberos.enabled);
+  EXPECT_EQ(client.kerberos.server_principal, "hbase/_HOST@R");
+  EXPECT_EQ(client.kerberos.protections,
+            static_cast<std::uint8_t>(storage::hbase::Protection::kPrivacy));
+  EXPECT_EQ(conf_.meaningless,
+            (std::vector<std::string>{"hbase.sasl.clientconfig (set hbase.keytab and "
+                                      "hbase.principal instead of a JAAS file)"}));
+}
+
+TEST_F(OpentsdbConfTest, asynchbase_authenticates_only_if_it_is_enabled) {
+  options_.store = StoreKind::kHBase;
+  apply("hbase.security.authentication=kerberos\nhbase.security.simple.username=anna\n");
+  EXPECT_FALSE(options_.hbase.store.client.kerberos.enabled);
+  EXPECT_EQ(options_.hbase.store.client.user, "anna");
+}
+
 TEST_F(OpentsdbConfTest, wrong_values_are_named) {
   const Result<void> number = try_apply("\ntsd.storage.max_tags=many");
   ASSERT_FALSE(number);
