@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
 
 #include <fmt/format.h>
 #include <openssl/err.h>
@@ -25,7 +26,7 @@ int no_passphrase(char*, int, int, void* encrypted) {
 }
 int never_a_passphrase(char*, int, int, void*) { return 0; }
 
-bool is_mismatch(unsigned long code) {
+bool is_mismatch(std::uint64_t code) {
   const int reason = ERR_GET_REASON(code);
   return ERR_GET_LIB(code) == ERR_LIB_X509 &&
          (reason == X509_R_KEY_VALUES_MISMATCH || reason == X509_R_KEY_TYPE_MISMATCH);
@@ -46,7 +47,7 @@ std::unexpected<Error> not_a_key(const SettingFile& key, bool encrypted) {
 }  // namespace
 
 std::string take_openssl_error() {
-  const unsigned long code = ERR_get_error();
+  const std::uint64_t code = ERR_get_error();
   ERR_clear_error();
   const char* const reason = ERR_reason_error_string(code);
   return reason == nullptr ? fmt::format("error {}", code) : reason;

@@ -159,7 +159,7 @@ Result<void> check_keytab(const KerberosOptions& options) {
 
 Result<std::shared_ptr<const KerberosCredentials>> KerberosCredentials::make(
     const KerberosOptions& options) {
-  const std::shared_ptr<KerberosCredentials> made(new KerberosCredentials);
+  std::shared_ptr<KerberosCredentials> made(new KerberosCredentials);
   if (options.keytab.empty()) {
     TRY_VOID(made->acquire(options, options.credentials_cache));
   } else {

@@ -32,7 +32,7 @@ TlsContext::Stamps TlsContext::stamps() const {
 }
 
 Result<std::shared_ptr<SSL_CTX>> TlsContext::read() const {
-  const std::shared_ptr<SSL_CTX> context(SSL_CTX_new(TLS_client_method()), SSL_CTX_free);
+  std::shared_ptr<SSL_CTX> context(SSL_CTX_new(TLS_client_method()), SSL_CTX_free);
   if (context == nullptr) return fail(Errc::kInternal, "TLS: " + take_openssl_error());
   SSL_CTX_set_min_proto_version(context.get(), TLS1_2_VERSION);
   SSL_CTX_set_options(context.get(), SSL_OP_NO_RENEGOTIATION);

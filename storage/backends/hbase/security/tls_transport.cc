@@ -171,7 +171,7 @@ class TlsTransport final : public Transport {
 
   // What OpenSSL has just failed at. Never succeeds.
   Result<void> why() {
-    const long verdict = SSL_get_verify_result(ssl_.get());
+    const auto verdict = SSL_get_verify_result(ssl_.get());
     if (verdict == X509_V_ERR_HOSTNAME_MISMATCH || verdict == X509_V_ERR_IP_ADDRESS_MISMATCH) {
       return fail(
           Errc::kUnavailable,
