@@ -24,6 +24,7 @@ import sys
 import tempfile
 import threading
 import time
+import urllib.error
 import urllib.request
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -164,8 +165,11 @@ class Daemon:
 
 def check_count(daemon, metric, wanted):
     target = f"/api/query?start={START}&end={START + STEP * wanted}&m=sum:1h-count:{metric}"
-    with urllib.request.urlopen(f"http://127.0.0.1:{daemon.port}{target}", timeout=600) as answer:
-        found = sum(json.loads(answer.read())[0]["dps"].values())
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{daemon.port}{target}", timeout=600) as answer:
+            found = sum(json.loads(answer.read())[0]["dps"].values())
+    except urllib.error.HTTPError as refused:
+        raise RuntimeError(f"{target} answers {refused.code}: {refused.read()[:500]!r}") from None
     if found != wanted:
         raise RuntimeError(f"{metric} has {found} points, not {wanted}")
 

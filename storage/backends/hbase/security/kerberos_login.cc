@@ -96,7 +96,9 @@ Result<KerberosLogin::CredentialsPtr> KerberosLogin::log_in() {
   if (options_.keytab.empty()) return made;  // the cache is read again each time
   current_ = *made;
   ends_ = now + current_->life();
-  renew_ = now + std::chrono::duration_cast<Clock::duration>(current_->life() * kRenewAt);
+  renew_ = now + std::max<Clock::duration>(
+                     kFailurePause,
+                     std::chrono::duration_cast<Clock::duration>(current_->life() * kRenewAt));
   log::info("Kerberos: {} has a ticket for {} s", current_->principal(), current_->life().count());
   return made;
 }
