@@ -75,6 +75,7 @@ class FakeHBaseData {
   std::optional<std::int64_t> increment(const std::string& table, const FakeCell& at,
                                         std::int64_t delta, std::uint64_t nonce_group,
                                         std::uint64_t nonce);
+  void forget_nonces() { nonces_.clear(); }
   std::uint64_t now() { return ++now_; }  // a clock that only this moves
 
  private:

@@ -291,6 +291,10 @@ FakeAnswer FakeRegionCalls::multi(const FakeRequest& request, const FakeReaction
           set_exception(*one.mutable_exception(), "DoNotRetryIOException", "no known words");
           continue;
         }
+        if (reaction.what == FakeReaction::kSayNothing) {
+          one.mutable_result();
+          continue;
+        }
         for (const FakeCell& cell : *counters) append_cell(out, cell);
         one.mutable_result()->set_associated_cell_count(static_cast<int>(counters->size()));
       } else if (action.mutation().mutate_type() == pb::MutationProto::INCREMENT) {

@@ -274,6 +274,10 @@ void FakeHBase::move_region(const std::string& table, const Bytes& row, std::siz
   });
 }
 
+void FakeHBase::forget_nonces() {
+  world_->on_thread([&] { world_->data().forget_nonces(); });
+}
+
 void FakeHBase::hide_region(const std::string& table, const Bytes& row) {
   world_->on_thread([&] { world_->data().region_of(table, row)->closed = true; });
 }

@@ -75,6 +75,9 @@ class FakeHBase {
   // The region of that row; `told`: hbase:meta says so at once.
   void move_region(const std::string& table, const Bytes& row, std::size_t server,
                    bool told = true);
+  // As a server does that opens a region which another has closed in order: it does not know what
+  // was added there. One that opens a dead server's region knows it from the log.
+  void forget_nonces();
   // No server has it, hbase:meta says so.
   void hide_region(const std::string& table, const Bytes& row);
   // hbase:meta catches up with all moves.

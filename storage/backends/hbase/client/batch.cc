@@ -1,4 +1,3 @@
-// Over 400 lines because each kind of job needs all of what sends it.
 #include "storage/backends/hbase/client/batch.h"
 
 #include <algorithm>
@@ -19,17 +18,6 @@ namespace halite::storage::hbase {
 namespace {
 
 constexpr std::size_t kRequestsAtOnce = 64;  // for one call, over all servers
-
-// The cells of an action's result, in its message or in the cellblock.
-Result<std::vector<Cell>> read_result(const pb::Result& result, CellReader& reader) {
-  std::vector<Cell> cells;
-  for (const pb::Cell& cell : result.cell()) cells.push_back(cell_from(cell));
-  for (int i = 0; i < result.associated_cell_count(); ++i) {
-    TRY(const CellView cell, reader.next());
-    cells.push_back(cell_from(cell));
-  }
-  return cells;
-}
 
 class WriteJob final : public BatchJob {
  public:
@@ -96,44 +84,6 @@ class AppendJob final : public BatchJob {
   std::vector<std::uint64_t> nonces_;  // one for each cell, kept when it is sent again
 };
 
-class AddJob final : public BatchJob {
- public:
-  AddJob(std::vector<RowAdd> adds, ClientContext& context)
-      : adds_(std::move(adds)),
-        durability_(context.options.durability),
-        nonce_group_(context.nonce_group),
-        counters_(adds_.size()) {
-    nonces_.reserve(adds_.size());
-    while (nonces_.size() < adds_.size()) nonces_.push_back(context.nonce());
-  }
-
-  std::vector<CountersAfter> take_counters() { return std::move(counters_); }
-
-  [[nodiscard]] std::size_t size() const override { return adds_.size(); }
-  [[nodiscard]] const Bytes& row(std::size_t at) const override { return adds_[at].row; }
-  [[nodiscard]] std::size_t bytes(std::size_t at) const override { return add_bytes(adds_[at]); }
-  [[nodiscard]] bool atomic(std::size_t) const override { return false; }
-  void append(std::size_t at, pb::RegionAction& to, Bytes& cells) const override {
-    pb::MutationProto& mutation = *to.add_action()->mutable_mutation();
-    write_increment(adds_[at], Sign::kAdd, durability_, mutation, cells);
-    mutation.set_nonce(nonces_[at]);
-  }
-  Result<void> take(std::size_t at, const pb::Result& result, CellReader& cells) override {
-    TRY(counters_[at], read_result(result, cells));
-    return {};
-  }
-  bool refuse(std::size_t, const Fault& fault) override { return is_no_counter(fault); }
-  [[nodiscard]] bool waits_for_each() const override { return true; }
-  [[nodiscard]] std::uint64_t nonce_group() const override { return nonce_group_; }
-
- private:
-  const std::vector<RowAdd> adds_;
-  const Durability durability_;
-  const std::uint64_t nonce_group_;
-  std::vector<std::uint64_t> nonces_;  // one for each addition, kept when it is sent again
-  std::vector<CountersAfter> counters_;
-};
-
 class ReadJob final : public BatchJob {
  public:
   explicit ReadJob(std::vector<RowGet> reads) : reads_(std::move(reads)), rows_(reads_.size()) {
@@ -159,7 +109,7 @@ class ReadJob final : public BatchJob {
     write_get(reads_[at], *to.add_action()->mutable_get());
   }
   Result<void> take(std::size_t at, const pb::Result& result, CellReader& cells) override {
-    TRY(rows_[at].cells, read_result(result, cells));
+    TRY(rows_[at].cells, cells_of(result, cells));
     return {};
   }
 
@@ -222,7 +172,8 @@ class Round {
     std::map<Endpoint, std::vector<BatchItem>> by_server;
     std::vector<std::size_t> lost;  // without a known region
     for (const std::size_t at : pending) {
-      RegionPtr region = context_->locator.known(table_, job_->row(at));
+      RegionPtr region = job_->bound_to(at);
+      if (region == nullptr) region = context_->locator.known(table_, job_->row(at));
       if (region == nullptr) {
         lost.push_back(at);
       } else {
@@ -347,8 +298,10 @@ class OperationSlot {
   const double bytes_;
 };
 
-Task<void> run(ClientContextPtr context, std::string table, std::shared_ptr<BatchJob> job,
-               WriteEnd end = kNoWriteEnd) {
+}  // namespace
+
+Task<void> run_batch(ClientContextPtr context, std::string table, std::shared_ptr<BatchJob> job,
+                     WriteEnd end) {
   std::vector<std::size_t> pending(job->size());
   std::iota(pending.begin(), pending.end(), std::size_t{0});
   std::size_t bytes = 0;
@@ -367,7 +320,7 @@ Task<void> run(ClientContextPtr context, std::string table, std::shared_ptr<Batc
     Task<Failures> attempt = round.run(std::move(pending), retry.call_ms());
     CO_TRY(Failures failures, co_await std::move(attempt));
     std::erase_if(failures, [&job](const BatchFailure& failure) {
-      return job->refuse(failure.item.at, failure.fault);
+      return job->refuse(failure.item, failure.fault);
     });
     if (failures.empty()) break;
     if (failures.size() < tried) retry.progress();
@@ -386,35 +339,25 @@ Task<void> run(ClientContextPtr context, std::string table, std::shared_ptr<Batc
   co_return Result<void>();
 }
 
-}  // namespace
-
 Task<void> write_rows(ClientContextPtr context, std::string table, std::vector<RowMutation> rows,
                       WriteEnd end) {
   const Durability durability = context->options.durability;
   auto job = std::make_shared<WriteJob>(std::move(rows), durability);
-  Task<void> running = run(std::move(context), std::move(table), std::move(job), end);
+  Task<void> running = run_batch(std::move(context), std::move(table), std::move(job), end);
   co_return co_await std::move(running);
 }
 
 Task<void> append_cells(ClientContextPtr context, std::string table,
                         std::vector<CellAppend> cells) {
   auto job = std::make_shared<AppendJob>(std::move(cells), *context);
-  Task<void> running = run(std::move(context), std::move(table), std::move(job));
+  Task<void> running = run_batch(std::move(context), std::move(table), std::move(job));
   co_return co_await std::move(running);
-}
-
-Task<std::vector<CountersAfter>> add_to_counters(ClientContextPtr context, std::string table,
-                                                 std::vector<RowAdd> adds) {
-  const auto job = std::make_shared<AddJob>(std::move(adds), *context);
-  Task<void> running = run(std::move(context), std::move(table), job);
-  CO_TRY_VOID(co_await std::move(running));
-  co_return job->take_counters();
 }
 
 Task<std::vector<Row>> read_rows(ClientContextPtr context, std::string table,
                                  std::vector<RowGet> reads) {
   const auto job = std::make_shared<ReadJob>(std::move(reads));
-  Task<void> running = run(std::move(context), std::move(table), job);
+  Task<void> running = run_batch(std::move(context), std::move(table), job);
   CO_TRY_VOID(co_await std::move(running));
   co_return job->take_rows();
 }

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "storage/backends/hbase/messages/mutation_message.h"
+
 namespace halite::storage::hbase {
 
 namespace {
@@ -16,6 +18,16 @@ Fault odd_answer(const std::string& server, std::string_view what) {
 }
 
 }  // namespace
+
+Result<std::vector<Cell>> cells_of(const pb::Result& result, CellReader& reader) {
+  std::vector<Cell> cells;
+  for (const pb::Cell& cell : result.cell()) cells.push_back(cell_from(cell));
+  for (int i = 0; i < result.associated_cell_count(); ++i) {
+    TRY(const CellView cell, reader.next());
+    cells.push_back(cell_from(cell));
+  }
+  return cells;
+}
 
 BatchRequest::BatchRequest(const BatchJob& job, std::vector<BatchItem> items)
     : items_(std::move(items)) {

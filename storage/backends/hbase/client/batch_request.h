@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "storage/backends/hbase/messages/data.h"
 #include "storage/backends/hbase/messages/region.h"
 #include "storage/backends/hbase/proto/client.pb.h"
 #include "storage/backends/hbase/rpc/cellblock.h"
@@ -12,6 +13,11 @@
 #include "storage/backends/hbase/rpc/fault.h"
 
 namespace halite::storage::hbase {
+
+struct BatchItem {
+  std::size_t at = 0;  // index in the job
+  RegionPtr region;
+};
 
 // A list of rows to read or to write. Call take() for different rows in parallel.
 class BatchJob {
@@ -26,10 +32,16 @@ class BatchJob {
   // Takes the result of an action and its cells.
   virtual Result<void> take(std::size_t at, const pb::Result& result, CellReader& cells) = 0;
   // Whether the fault is the outcome of the action, which is then not sent again.
-  virtual bool refuse(std::size_t at, const Fault& fault) {
-    static_cast<void>(at);
+  virtual bool refuse(const BatchItem& item, const Fault& fault) {
+    static_cast<void>(item);
     static_cast<void>(fault);
     return false;
+  }
+  // The region to which the action must be sent next, wherever its row is now. Null: to that of its
+  // row.
+  [[nodiscard]] virtual RegionPtr bound_to(std::size_t at) const {
+    static_cast<void>(at);
+    return nullptr;
   }
   // The server makes one action after the other durable, so that many small requests are faster.
   [[nodiscard]] virtual bool waits_for_each() const { return false; }
@@ -37,10 +49,8 @@ class BatchJob {
   [[nodiscard]] virtual std::uint64_t nonce_group() const { return 0; }
 };
 
-struct BatchItem {
-  std::size_t at = 0;  // index in the job
-  RegionPtr region;
-};
+// The cells of an action's result, in its message or in the cellblock.
+[[nodiscard]] Result<std::vector<Cell>> cells_of(const pb::Result& result, CellReader& reader);
 
 struct BatchFailure {
   BatchItem item;

@@ -9,6 +9,7 @@
 #include "storage/backends/hbase/client/batch.h"
 #include "storage/backends/hbase/client/bulk_load_call.h"
 #include "storage/backends/hbase/client/client_context.h"
+#include "storage/backends/hbase/client/row_add.h"
 #include "storage/backends/hbase/client/row_call.h"
 #include "storage/backends/hbase/client/scanner.h"
 #include "storage/backends/hbase/messages/mutation_message.h"

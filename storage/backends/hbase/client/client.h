@@ -73,9 +73,10 @@ class Client {
   Task<IncrementResult> increment(std::string table, CellAddress cell, std::int64_t delta);
 
   // Adds to the counters of rows, of which none occurs twice, each once: by the cell `once`, or
-  // else by a nonce, which HBase forgets if the region moves while an answer is lost. A sum that
-  // does not fit wraps for a moment, then the additions of its row are undone; the counters that
-  // were absent are 0 then. The results are in order. An error may leave some rows added.
+  // else by a nonce. kUnavailable if that does not tell whether a row was added to (row_add.h). A
+  // sum that does not fit wraps for a moment, then the additions of its row are undone; the
+  // counters that were absent are 0 then. The results are in order. An error may leave some rows
+  // added.
   Task<std::vector<RowAddResult>> add(std::string table, std::vector<RowAdd> adds);
 
   // kUnknown: an answer was lost, and the cell does not show whether the write was applied.

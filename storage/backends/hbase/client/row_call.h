@@ -1,4 +1,4 @@
-// Requests for one row that return a result: counters and conditional writes.
+// Requests for one row that return a result: a counter with its sum, and conditional writes.
 #pragma once
 
 #include <cstdint>
@@ -19,9 +19,6 @@ namespace halite::storage::hbase {
 // it is not created.
 [[nodiscard]] Task<IncrementResult> increment_cell(ClientContextPtr context, std::string table,
                                                    CellAddress cell, std::int64_t delta);
-[[nodiscard]] Task<std::vector<RowAddResult>> add_to_rows(ClientContextPtr context,
-                                                          std::string table,
-                                                          std::vector<RowAdd> adds);
 [[nodiscard]] Task<CasOutcome> check_and_put_cell(ClientContextPtr context, std::string table,
                                                   CheckAndPut change);
 [[nodiscard]] Task<CasOutcome> check_and_mutate_row(ClientContextPtr context, std::string table,

@@ -61,12 +61,6 @@ TEST_F(ClientCellTest, ACounterWhoseSumIsNotSaidIsCountedAgain) {
   EXPECT_EQ(run_task(client().increment("t", kCell, 5)).error().code, Errc::kUnavailable);
 }
 
-Bytes number(std::uint64_t value) {
-  Bytes bytes;
-  append_be(bytes, value);
-  return bytes;
-}
-
 TEST_F(ClientCellTest, CountersOfARowCountOnceWhateverGetsLost) {
   std::uint64_t sum = 0;
   for (const bool marked : {true, false}) {

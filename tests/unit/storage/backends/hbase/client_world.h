@@ -17,6 +17,13 @@ namespace halite::storage::hbase {
 
 inline constexpr TimestampMs kTime = 1'700'000'000'000;
 
+// What a counter holds.
+inline Bytes number(std::uint64_t value) {
+  Bytes bytes;
+  append_be(bytes, value);
+  return bytes;
+}
+
 class ClientTest : public testing::Test {
  protected:
   void TearDown() override {
