@@ -21,6 +21,7 @@
 #include "app/tools/auth_tool.h"
 #include "app/tools/backup_tool.h"
 #include "app/tools/check_tool.h"
+#include "app/tools/hbase_plan.h"
 #include "app/tools/hbase_tool.h"
 #include "app/tools/tool_exit.h"
 #include "app/tools/views_tool.h"
@@ -65,6 +66,31 @@ int run_hbase_tool(const CLI::App& app, const ServeFlags& flags, Tool tool) {
   }
   fmt::print("{}", *told);
   return EXIT_SUCCESS;
+}
+
+void declare_plan(CLI::App& plan, halite::app::HBasePlanFlags& flags) {
+  plan.add_option("--points-per-s", flags.points_per_s, "Points a second")->required();
+  plan.add_option("--series", flags.series, "Series that get these points")->required();
+  plan.add_option("--days", flags.days, "Days for which points are kept")->required();
+  plan.add_option("--tags", flags.tags, "Tags of a series (default: 5)");
+  plan.add_option("--metrics", flags.metrics, "Metrics (default: 1000)");
+  plan.add_option("--tag-values", flags.tag_values,
+                  "Values of all tags (default: series / metrics, one tag with all of them)");
+  plan.add_option("--form", flags.form,
+                  "How points are written: cells, ring (storage.layout = cyclic), appends "
+                  "(hbase.appends) or backfill (hbase.compact_batches) (default: cells)");
+  plan.add_option("--replication", flags.replication, "Copies of each block in HDFS (default: 3)");
+  plan.add_option("--cores", flags.cores, "Cores of a machine (default: 16)");
+  plan.add_option("--disk", flags.disk, "Disks of a region server's machine (default: 16 TB)");
+  plan.add_option("--memory", flags.memory, "Memory of a machine (default: 64 GiB)");
+  plan.add_flag("--json", flags.json, "Print JSON");
+}
+
+// Declares a tool that works on a data directory without a running server.
+void declare_offline(CLI::App& tool, ServeFlags& flags) {
+  declare_data_dir(tool, flags);
+  tool.add_option("--config", flags.config_file, "Read the server's settings from this TOML file");
+  tool.add_option("--set", flags.set, "Set any setting: NAME=VALUE; can be repeated");
 }
 
 void declare_check(CLI::App& check, ServeFlags& flags, halite::app::CheckFlags& checking) {
@@ -222,6 +248,16 @@ int run_views(Result<std::string> (*tool)(const halite::app::ViewsFlags&),
   return EXIT_SUCCESS;
 }
 
+int run_plan(const halite::app::HBasePlanFlags& flags) {
+  const Result<std::string> told = halite::app::show_hbase_plan(flags);
+  if (!told) {
+    print_err(told.error().message);
+    return kUsage;
+  }
+  fmt::print("{}", *told);
+  return EXIT_SUCCESS;
+}
+
 int run_metrics() {
   const halite::Result<std::string> text = halite::app::metrics_markdown();
   if (!text) {
@@ -316,6 +352,10 @@ int run(int argc, char** argv) {
   CLI::App* const regions =
       hbase->add_subcommand("regions", "Show the regions of the table of points");
   declare_settings_flags(*regions, flags);
+  halite::app::HBasePlanFlags planning;
+  CLI::App* const plan = hbase->add_subcommand(
+      "plan", "Compute the size of a cluster for a load, from measured costs; needs no HBase");
+  declare_plan(*plan, planning);
   if (const std::string unknown = unknown_subcommand(app, argc, argv); !unknown.empty()) {
     fmt::print(stderr, "halite: {}\n", unknown);
     return kUsage;
@@ -351,6 +391,7 @@ int run(int argc, char** argv) {
   if (regions->parsed()) {
     return run_hbase_tool(*regions, flags, halite::app::show_hbase_regions);
   }
+  if (plan->parsed()) return run_plan(planning);
   return run_serve(*serve, flags);
 }
 
