@@ -18,6 +18,7 @@ constexpr double kHourS = 3'600;
 constexpr double kMillion = 1e6;
 
 // Rules of thumb.
+constexpr double kUsualMetrics = 1000;
 constexpr double kCpuShare = 0.5;       // of the cores: the rest is for queries and bad hours
 constexpr double kDiskShare = 0.7;      // of the disks: the rest is for compactions and HDFS
 constexpr double kRegionFull = 0.75;    // a split leaves two halves
@@ -80,7 +81,10 @@ Result<Load> load_of(const HBasePlanFlags& flags) {
   TRY(load.series, in_range("--series", flags.series, 1, kMost));
   TRY(load.days, in_range("--days", flags.days, 1, 36'500));
   TRY(load.tags, in_range("--tags", flags.tags, 1, 32));
-  TRY(load.metrics, in_range("--metrics", flags.metrics, 1, kMost));
+  load.metrics = std::min(kUsualMetrics, load.series);
+  if (flags.metrics != 0) {
+    TRY(load.metrics, in_range("--metrics", flags.metrics, 1, kMost));
+  }
   if (load.metrics > load.series) {
     return fail(
         Errc::kInvalidArgument,

@@ -14,10 +14,10 @@ namespace halite::app {
 
 struct HBasePlanFlags {
   double points_per_s = 0;
-  double series = 0;  // that get points
-  double days = 0;    // that points are kept
-  double tags = 5;    // of a series
-  double metrics = 1000;
+  double series = 0;      // that get points
+  double days = 0;        // that points are kept
+  double tags = 5;        // of a series
+  double metrics = 0;     // 0 = 1000, or as many as there are series
   double tag_values = 0;  // of the tag key with the most; 0 = series / metrics
   std::string form = "cells";
   // A machine: for region servers, and for daemons.

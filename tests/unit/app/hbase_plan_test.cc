@@ -1,7 +1,6 @@
 // The sizes of clusters for some loads, and what is no load.
 #include "app/tools/hbase_plan.h"
 
-#include <algorithm>
 #include <cmath>
 #include <sstream>
 #include <string>
@@ -63,7 +62,6 @@ TEST(HBasePlan, SizesOfSomeLoads) {
     words >> flags.form >> flags.points_per_s >> flags.series >> flags.days >> flags.tags >> bar >>
         servers >> salts >> regions >> daemons >> uid;
     ASSERT_TRUE(words && bar == "|") << line;
-    flags.metrics = std::min(flags.metrics, flags.series);
     const Result<HBasePlan> plan = plan_hbase(flags);
     ASSERT_TRUE(plan) << line << plan.error().message;
     EXPECT_EQ(value(*plan, "region_servers"), servers) << line;
@@ -173,6 +171,7 @@ TEST(HBasePlan, RefusesWhatIsNoLoad) {
   EXPECT_THAT(refusal([](auto& f) { f.series = -1; }), HasSubstr("--series"));
   EXPECT_THAT(refusal([](auto& f) { f.days = 36'501; }), HasSubstr("--days"));
   EXPECT_THAT(refusal([](auto& f) { f.tags = 33; }), HasSubstr("--tags must be from 1 to 32"));
+  EXPECT_EQ(refusal([](auto& f) { f.series = 1; }), "a plan");  // with one metric
   EXPECT_THAT(refusal([](auto& f) { f.metrics = 1001; }), HasSubstr("at least one series"));
   EXPECT_THAT(refusal([](auto& f) { f.tag_values = 1001; }), HasSubstr("--tag-values"));
   EXPECT_THAT(refusal([](auto& f) { f.replication = 0; }), HasSubstr("--replication"));
