@@ -4,8 +4,8 @@
     bench/bulk_bench.py --loader build/release/bulk_loader [--hosts 200] [--hours 24] [--step 10] [--rounds 3] [--codec GZ]
 
 Starts HBase as the tests do (tests/hbase). Each round makes new tables for each. Prints medians: points by second of the
-CPU of the loader and HBase together, by that of the loader alone, by second of the clock, each up to the moment when HBase
-has nothing to do any more; and the bytes of a point in HBase's files as they are then, and after a major compaction.
+CPU of the loader and HBase together (without what HBase uses when it is idle), by that of the loader alone, by second of
+the clock until the loader ends; and the bytes of a point in HBase's files as they are then, and after a major compaction.
 OpenTSDB once writes cells, once appends; its client (asynchbase) runs in the importing JVM, as always."""
 
 import argparse
@@ -27,6 +27,7 @@ START = 1356998400
 TABLES = {"data": "tsdb", "uid": "tsdb-uid", "tree": "tsdb-tree", "meta": "tsdb-meta"}
 # The settings of OpenTSDB.
 WAYS = {"files": None, "import, cells": {}, "import, appends": {"tsd.storage.enable_appends": "true"}}
+IDLE_SECONDS = 10
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -34,6 +35,13 @@ def cpu_seconds(pid):
     with open(f"/proc/{pid}/stat", encoding="utf-8") as stat:
         fields = stat.read().rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / TICKS
+
+
+def idle_rate(pid):
+    """CPU seconds a second of an HBase that has nothing to do."""
+    before = cpu_seconds(pid)
+    time.sleep(IDLE_SECONDS)
+    return (cpu_seconds(pid) - before) / IDLE_SECONDS
 
 
 def await_idle(pid):
@@ -80,7 +88,9 @@ def size(cluster, table):
 
 def measure(cluster, prefix, command, stdin, points, folder):
     hbase = cluster.servers["standalone"].process.pid
-    theirs = await_idle(hbase)
+    await_idle(hbase)
+    idle = idle_rate(hbase)
+    theirs = cpu_seconds(hbase)
     before = os.times()
     begun = time.monotonic()
     with open(stdin or os.devnull, encoding="ascii") as text, open(os.path.join(folder, "log"), "w", encoding="utf-8") as log:
@@ -91,7 +101,8 @@ def measure(cluster, prefix, command, stdin, points, folder):
         with open(os.path.join(folder, "log"), encoding="utf-8") as log:
             sys.exit(log.read()[-3000:])
     mine = after.children_user + after.children_system - before.children_user - before.children_system
-    theirs = await_idle(hbase) - theirs
+    theirs = await_idle(hbase) - theirs - idle * (time.monotonic() - begun - 1)
+    print(f"CPU seconds: {mine:.1f} of the loader, {theirs:.1f} of HBase, idle {idle:.3f} a second", file=sys.stderr)
     cluster.tool("flush", prefix + "tsdb")
     fresh = size(cluster, prefix + "tsdb")
     cluster.tool("major", prefix + "tsdb")
