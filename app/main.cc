@@ -86,13 +86,6 @@ void declare_plan(CLI::App& plan, halite::app::HBasePlanFlags& flags) {
   plan.add_flag("--json", flags.json, "Print JSON");
 }
 
-// Declares a tool that works on a data directory without a running server.
-void declare_offline(CLI::App& tool, ServeFlags& flags) {
-  declare_data_dir(tool, flags);
-  tool.add_option("--config", flags.config_file, "Read the server's settings from this TOML file");
-  tool.add_option("--set", flags.set, "Set any setting: NAME=VALUE; can be repeated");
-}
-
 void declare_check(CLI::App& check, ServeFlags& flags, halite::app::CheckFlags& checking) {
   declare_offline(check, flags);
   check.add_flag("--json", checking.json, "Print one JSON object instead of lines");
