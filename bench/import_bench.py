@@ -157,6 +157,7 @@ def measure_telnet(halite, size, folder):
                     raise SystemExit("the load failed")
             wall_s = time.monotonic() - started
             server.post("/api/admin/flush")
+            server.post("/api/admin/seal")
             server.settle()
             return figures(size, server.cpu_seconds(), wall_s, server.peak_mib(), scratch)
         finally:
@@ -195,7 +196,7 @@ def run(halite, quick, victoria_metrics, parts=None):
         write_vmjson(vmjson, size)
         measures = {
             "import, OpenTSDB text": lambda first: measure_import(halite, opentsdb, size, first),
-            "telnet, settled": lambda first: measure_telnet(halite, size, folder),
+            "telnet, sealed": lambda first: measure_telnet(halite, size, folder),
             "import, vmjson": lambda first: measure_import(halite, vmjson, size, first)}
         if victoria_metrics:
             measures["VictoriaMetrics, vmjson"] = lambda first: measure_victoria_metrics(
