@@ -13,6 +13,7 @@ servers  the same load with 1, 2 and 3 region servers: CPU of all together, and 
 memory   of the daemon, for each series"""
 
 import argparse
+import atexit
 import concurrent.futures
 import json
 import os
@@ -80,6 +81,7 @@ class Rig:
         self.tell("create-tables")
         cluster.tool("spread", self.table)
         self.server = HaliteServer("--set", "self_metrics.enabled=false", *self.words, store="hbase")
+        atexit.register(self.server.process.kill)  # after an error
         while self.server.request("GET", "/-/ready")[0] != 200:
             time.sleep(0.1)
         self.pids = {"daemon": self.server.process.pid,
