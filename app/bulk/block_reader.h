@@ -18,7 +18,7 @@
 
 namespace halite::app {
 
-inline constexpr std::size_t kBlockBytes = 1 << 20;
+inline constexpr std::size_t kBlockBytes = 1 << 18;
 // A longer line is refused.
 inline constexpr std::size_t kLineBytesMax = 64 << 20;
 
