@@ -131,6 +131,8 @@ def main():
                 cluster.tool("tsdb-tables", prefix, options.codec, "DIFF")
                 if more is None:
                     command, stdin = file_load(cluster, prefix, path, options, folder)
+                    # Makes Halite's own tables.
+                    subprocess.run(command, input=b"bulk.other 1356998400 1 dc=lga\n", check=True, capture_output=True)
                 else:
                     command, stdin = opentsdb_import(cluster, prefix, path, more, folder)
                 result = measure(cluster, prefix, command, stdin, points, folder)
