@@ -145,15 +145,14 @@ def _property_lines(properties):
     return "\n".join(f"  <property><name>{name}</name><value>{value}</value></property>"
                      for name, value in properties.items())
 
-    def __init__(self, region_servers=0, heap="512m", folder=None, session_ms=SESSION_MS, root=None):
-        """`root`: a URL for HBase's files; default: below the folder."""
 
 class Cluster(Tables):
     """`region_servers` 0: all in one JVM, which is what most tests want. `host`: the name of the servers in hbase:meta;
-    `properties`: more of hbase-site.xml; `environment` and `jvm`: of all its processes."""
+    `properties`: more of hbase-site.xml; `environment` and `jvm`: of all its processes. `root`: a URL for HBase's
+    files; default: below the folder."""
 
     def __init__(self, region_servers=0, heap="512m", folder=None, session_ms=SESSION_MS, host="127.0.0.1",
-                 properties=None, environment=None, jvm=()):
+                 properties=None, environment=None, jvm=(), root=None):
         super().__init__(folder or tempfile.mkdtemp(prefix="halite-hbase-"), None, None)
         self._class_path = jars.class_path("hbase")
         self._tool = None  # a JavaServer
