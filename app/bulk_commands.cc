@@ -1,6 +1,7 @@
 #include "app/bulk_commands.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "app/bulk/location.h"
 #include "app/tools/tool_exit.h"
@@ -8,11 +9,14 @@
 namespace halite::app {
 namespace {
 
+constexpr unsigned kJobsMax = 256;
+
 // The flags of a server that is reached by HTTP.
 void declare_peer(CLI::App& app, PeerFiles& files) {
-  app.add_option("--token-file", files.token, "File with a token; use with --url");
+  app.add_option("--token-file", files.token, "File with a token; use with --url")->needs("--url");
   app.add_option("--ca-file", files.ca,
-                 "Trust the certificates in this file with https (default: those of this machine)");
+                 "Trust the certificates in this file with https (default: those of this machine)")
+      ->needs("--url");
 }
 
 // The flags of a store that this process opens.
@@ -54,9 +58,10 @@ void BulkCommands::declare_import(CLI::App& app) {
   import_->add_option("--url", importing_.url,
                       "Send the points to a running server, http[s]://HOST:PORT");
   declare_peer(*import_, importing_.peer);
-  import_->add_option("--format", importing_.format,
-                      "Format of the files: auto (by the first lines), opentsdb, influx, "
-                      "prometheus, openmetrics, vmjson, promdump or csv (default: auto)");
+  import_->add_option(
+      "--format", importing_.format,
+      "Format of all files: auto (by the first lines of the first), opentsdb, influx, "
+      "prometheus, openmetrics, vmjson, promdump or csv (default: auto)");
   import_->add_option("--precision", precision_,
                       "Unit of times in influx files: ns, us, ms, s, m or h (default: ns)");
   import_
@@ -67,8 +72,10 @@ void BulkCommands::declare_import(CLI::App& app) {
   import_->add_option("--hfiles", importing_.hfiles,
                       "With --store hbase: write files to this directory, file:///DIR or "
                       "webhdfs://NAMENODE:9870/DIR, and let region servers take them over");
-  import_->add_flag("--fill-gaps", importing_.fill_gaps,
-                    "With --hfiles: points that exist stay as they are");
+  import_
+      ->add_flag("--fill-gaps", importing_.fill_gaps,
+                 "With --hfiles: points that exist stay as they are")
+      ->needs("--hfiles");
   import_->add_option("--errors", importing_.errors,
                       "Write refused lines to this file: input, line number, reason and line, "
                       "separated by tabs");
@@ -81,8 +88,10 @@ void BulkCommands::declare_import(CLI::App& app) {
       ->add_option("--checkpoint-interval", importing_.checkpoint_interval_s,
                    "Seconds between checkpoints (default: 20)")
       ->check(CLI::PositiveNumber);
-  import_->add_option("--jobs", importing_.jobs,
-                      "Threads that parse (default: one for each processor)");
+  import_
+      ->add_option("--jobs", importing_.jobs,
+                   "Threads that parse (default: one for each processor)")
+      ->check(CLI::Range(0U, kJobsMax));
   import_->add_option("--rate", importing_.points_per_s_max,
                       "Store at most so many points a second (default: no limit)");
   import_->add_flag("--quiet", importing_.quiet, "Show no progress");
@@ -124,14 +133,16 @@ void BulkCommands::declare_export(CLI::App& app) {
   export_->add_option("--checkpoint", exporting_.checkpoint,
                       "File that says how far the export has come (default: the output's name with "
                       ".checkpoint)");
-  export_->add_option("--jobs", exporting_.jobs, "Threads (default: one for each processor)");
+  export_->add_option("--jobs", exporting_.jobs, "Threads (default: one for each processor)")
+      ->check(CLI::Range(0U, kJobsMax));
   export_->add_flag("--quiet", exporting_.quiet, "Show no progress");
   export_->footer(
       "Without --url, the points come from the store of the settings: by default the data\n"
       "directory ./halite-data, which no server may use.\n"
       "\n"
       "Points are sorted by metric, then by slices of time, then by series, then by time. halite\n"
-      "import reads the file back as the same points.\n"
+      "import reads the file back as the same points. opentsdb, influx and csv keep integers; the\n"
+      "other formats have only doubles.\n"
       "\n"
       "  halite export --data-dir /var/lib/halite --output all.txt.zst\n"
       "  halite export --match 'sys.cpu.*{host=web*}' --start 2026/01/01 --end 2026/02/01 |\n"
@@ -165,7 +176,7 @@ void BulkCommands::declare_migrate(CLI::App& app) {
                        "Trust the certificates in this file with https");
   migrate_->add_flag("--verify", migrating_.verify,
                      "Afterwards compare all points by series and hour");
-  migrate_->add_flag("!--no-copy", migrating_.copy, "Copy nothing, only compare");
+  migrate_->add_flag("--no-copy", compare_only_, "Copy nothing, only compare");
   migrate_->add_flag(
       "--follow", migrating_.follow,
       "After the copy, copy what the source still receives, until it has nothing new "
@@ -180,7 +191,8 @@ void BulkCommands::declare_migrate(CLI::App& app) {
   migrate_->add_option("--errors", migrating_.errors,
                        "Write refused series to this file: series, number of points and reason, "
                        "separated by tabs");
-  migrate_->add_option("--jobs", migrating_.jobs, "Threads (default: one for each processor)");
+  migrate_->add_option("--jobs", migrating_.jobs, "Threads (default: one for each processor)")
+      ->check(CLI::Range(0U, kJobsMax));
   migrate_->add_flag("--quiet", migrating_.quiet, "Show no progress");
   migrate_->footer(
       "Sources and targets:\n"
@@ -193,11 +205,17 @@ void BulkCommands::declare_migrate(CLI::App& app) {
       "    --follow --verify\n"
       "  halite migrate --from hbase://zk1,zk2/hbase --to /var/lib/halite\n"
       "\n"
+      "Without --match, a server's metrics of itself (halite.*) are not copied.\n"
+      "\n"
       "Exit status: 0 all points copied, 1 some points refused, missing or different, 2 nothing\n"
       "done, or stopped early; --resume then continues.");
 }
 
 int BulkCommands::run_migrate() {
+  if (from_ == to_) {
+    print_err("--from and --to are the same place");
+    return kUsage;
+  }
   const auto side = [this](const std::string& text, const std::vector<std::string>& settings,
                            std::string& url, Options& options) {
     const Result<Location> location = parse_location(text);
@@ -215,8 +233,11 @@ int BulkCommands::run_migrate() {
   Options to;
   if (!side(from_, from_set_, migrating_.source.url, from)) return kUsage;
   if (!side(to_, to_set_, migrating_.to_url, to)) return kUsage;
+  migrating_.copy = !compare_only_;
   migrating_.to_peer.ca = migrating_.source.peer.ca;
-  migrating_.task = fmt::format("migration from {} to {}", from_, to_);
+  migrating_.task = fmt::format("migration from {} with {} to {} with {}",
+                                describe_source(from, migrating_.source), fmt::join(from_set_, " "),
+                                to_, fmt::join(to_set_, " "));
   return static_cast<int>(migrate_points(from, to, migrating_, print_out, print_err));
 }
 

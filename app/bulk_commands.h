@@ -35,6 +35,7 @@ class BulkCommands {
   ImportFlags importing_;
   ExportFlags exporting_;
   MigrateFlags migrating_;
+  bool compare_only_ = false;
   std::string from_;
   std::string to_;
   std::vector<std::string> from_set_;  // NAME=VALUE

@@ -71,22 +71,27 @@ Result<bool> BlockReader::fill(std::string& text) {
     got = input_->read({bytes + before, kBlockBytes});
     return before + got.value_or(0);
   });
+  bytes_read_ = bytes_before_ + input_->bytes_read();
   TRY_VOID(got);
   return *got > 0;
 }
 
 Result<std::string_view> BlockReader::peek() {
   const std::scoped_lock lock(mutex_);
-  if (at_.file == files_.size()) return std::string_view();
-  if (!input_) TRY_VOID(open_file());
-  for (bool more = true; more && !rest_.contains('\n') && rest_.size() < kBlockBytes;) {
-    TRY(more, fill(rest_));
+  while (at_.file < files_.size()) {
+    if (!input_) TRY_VOID(open_file());
+    for (bool more = true; more && !rest_.contains('\n') && rest_.size() < kBlockBytes;) {
+      TRY(more, fill(rest_));
+    }
+    if (!rest_.empty()) break;
+    end_file();
   }
   return rest_;
 }
 
 Result<void> BlockReader::skip_to(const InputPosition& from) {
   for (; at_.file < from.file; ++at_.file) bytes_before_ += file_bytes(files_[at_.file]);
+  bytes_read_ = bytes_before_;
   if (from.offset == 0) return {};
   TRY_VOID(open_file());
   for (bool in_first_line = true; at_.offset < from.offset;) {
@@ -106,11 +111,6 @@ Result<void> BlockReader::skip_to(const InputPosition& from) {
     at_.offset += skipped;
   }
   return {};
-}
-
-std::uint64_t BlockReader::bytes_read() const {
-  const std::scoped_lock lock(mutex_);
-  return bytes_before_ + (input_ ? input_->bytes_read() : 0);
 }
 
 std::uint64_t BlockReader::blocks() const {

@@ -4,6 +4,7 @@
 //   Memory   a block has one to two times kBlockBytes, or one line of up to kLineBytesMax.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -46,8 +47,8 @@ class BlockReader {
   static Result<std::unique_ptr<BlockReader>> open(std::vector<std::string> files,
                                                    InputPosition from = {});
 
-  // The text that follows: at least a line, if there is one of less than kBlockBytes. Valid until
-  // next() is called.
+  // The text that follows: at least a line, if there is one of less than kBlockBytes. Empty if
+  // there is none. Valid until next() is called.
   Result<std::string_view> peek();
 
   // The next block; nothing at the end. An error is final: later calls return it, too. `buffer`:
@@ -57,7 +58,7 @@ class BlockReader {
   [[nodiscard]] const std::vector<std::string>& files() const { return files_; }
   // As stored; 0: unknown, an input is no regular file.
   [[nodiscard]] std::uint64_t bytes_total() const { return bytes_total_; }
-  [[nodiscard]] std::uint64_t bytes_read() const;
+  [[nodiscard]] std::uint64_t bytes_read() const { return bytes_read_; }
   // The number of blocks that next() has returned.
   [[nodiscard]] std::uint64_t blocks() const;
 
@@ -72,6 +73,7 @@ class BlockReader {
 
   const std::vector<std::string> files_;
   std::uint64_t bytes_total_ = 0;
+  std::atomic<std::uint64_t> bytes_read_ = 0;
   mutable std::mutex mutex_;
   // Guarded by mutex_.
   std::unique_ptr<TextInput> input_;

@@ -1,9 +1,10 @@
 #include "app/bulk/compare_points.h"
 
 #include <algorithm>
-#include <iterator>
+#include <array>
 #include <map>
-#include <set>
+#include <span>
+#include <string_view>
 #include <utility>
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -16,8 +17,10 @@
 namespace halite::app {
 namespace {
 
-// The hours compared at once: so many of all series, or those of one day.
+// Limits of memory: hours of series at once, or those of one day; points that are compared one by
+// one at once, or those of one hour.
 constexpr std::size_t kHoursAtOnce = 2 << 20;
+constexpr std::uint64_t kPointsAtOnce = 1 << 20;
 
 // One metric of a source.
 class OneMetric final : public PointSource {
@@ -37,12 +40,16 @@ class OneMetric final : public PointSource {
   const std::string metric_;
 };
 
-// A series and the number of an hour since 1970.
+// A series of the metric that is compared, and the number of an hour since 1970.
 struct SeriesHour {
-  std::string series;
   std::int64_t hour = 0;
+  std::uint32_t series = 0;
   auto operator<=>(const SeriesHour&) const = default;
 };
+
+std::size_t hash_value(const SeriesHour& hour) {
+  return XXH3_64bits_withSeed(&hour.hour, sizeof(hour.hour), hour.series);
+}
 
 // The points of an hour, in any order.
 struct HourDigest {
@@ -51,43 +58,42 @@ struct HourDigest {
   bool operator==(const HourDigest&) const = default;
 };
 
-using Digests = boost::unordered_flat_map<std::uint64_t, HourDigest>;  // by hash of a SeriesHour
+using Digests = boost::unordered_flat_map<SeriesHour, HourDigest>;
+using HourPoints = std::map<TimestampMs, ingest::PointBits>;
 
-std::uint64_t hash_of(std::string_view series, std::int64_t hour) {
-  return XXH3_64bits_withSeed(series.data(), series.size(), static_cast<std::uint64_t>(hour));
+std::uint64_t hash_of(const ingest::PointBits& point, bool by_number) {
+  const bool real = (point.flags & kFloat) != 0;
+  const bool convert = by_number && !real;
+  const ValueBits value =
+      convert ? double_bits(static_cast<double>(as_integer(point.value))) : point.value;
+  const std::array<std::uint64_t, 2> bits = {static_cast<std::uint64_t>(point.time), value};
+  return XXH3_64bits_withSeed(bits.data(), sizeof(bits), real || convert ? 1 : 0);
 }
 
-std::uint64_t hash_of(const ingest::PointBits& point) {
-  const std::uint64_t kind = (point.flags & kFloat) != 0 ? 1 : 0;
-  const std::array<std::uint64_t, 2> bits = {static_cast<std::uint64_t>(point.time), point.value};
-  return XXH3_64bits_withSeed(bits.data(), sizeof(bits), kind);
-}
-
-// Sees each point of a walk; an hour may come in several slices.
-template <class See>
-class Seeing final : public SliceSink {
+// Passes each series of each slice to a function.
+template <class Visit>
+class Visitor final : public SliceSink {
  public:
-  explicit Seeing(See see) : see_(std::move(see)) {}
+  explicit Visitor(Visit visit) : visit_(std::move(visit)) {}
 
   struct Points final : Prepared {
     std::vector<ingest::SeriesPoints> points;
   };
-  Result<std::unique_ptr<Prepared>> prepare(const SourceSlice& /*slice*/,
-                                            std::vector<ingest::SeriesPoints> points) override {
+  Result<std::unique_ptr<Prepared>> prepare(std::vector<ingest::SeriesPoints> points) override {
     auto prepared = std::make_unique<Points>();
     prepared->points = std::move(points);
     return prepared;
   }
   Result<void> take(std::unique_ptr<Prepared> prepared) override {
     for (const ingest::SeriesPoints& series : dynamic_cast<Points&>(*prepared).points) {
-      see_(ingest::text_of(series.series), series.points);
+      visit_(series);
     }
     return {};
   }
   Result<void> reached(const SourcePosition& /*position*/) override { return {}; }
 
  private:
-  See see_;
+  Visit visit_;
 };
 
 class Comparison {
@@ -98,19 +104,25 @@ class Comparison {
   Result<PointDifferences> run();
 
  private:
-  using Points = std::map<SeriesHour, std::map<TimestampMs, ingest::PointBits>>;
+  struct Difference {
+    SeriesHour hour;
+    HourDigest first;
+    HourDigest second;
+  };
 
+  Result<void> compare_metric(const std::string& metric);
   // Returns the number of hours.
   Result<std::size_t> compare(const std::string& metric, TimeRange range);
-  Result<Digests> digest(PointSource& source, const std::string& metric, TimeRange range,
-                         std::uint64_t& points) const;
-  Result<void> compare_hours(const std::string& metric, TimeRange range, const Digests& first,
-                             const Digests& second);
-  Result<Points> read_hours(PointSource& source, const std::string& metric, TimeRange range,
-                            const Digests& first, const Digests& second) const;
-  void compare_hour(const SeriesHour& hour, const std::map<TimestampMs, ingest::PointBits>& first,
-                    const std::map<TimestampMs, ingest::PointBits>& second);
-  void example(std::string text);
+  Result<Digests> digest(PointSource& source, const std::string& metric, TimeRange range);
+  Result<void> compare_hours(const std::string& metric, TimeRange range,
+                             std::span<const Difference> hours);
+  Result<std::map<SeriesHour, HourPoints>> read_hours(PointSource& source,
+                                                      const std::string& metric, TimeRange range,
+                                                      std::span<const Difference> hours);
+  void compare_hour(const SeriesHour& hour, const HourPoints& first, const HourPoints& second);
+  void one_sided(const Difference& difference);
+  std::uint32_t number_of(const SeriesName& name);
+  void example(std::string_view what, std::uint32_t series, TimestampMs time);
   [[nodiscard]] WalkOptions walk(TimeRange range) const {
     return {.range = range, .from = {}, .threads = options_.threads};
   }
@@ -119,6 +131,9 @@ class Comparison {
   PointSource& second_;
   const PointComparison& options_;
   PointDifferences found_;
+  // Of the metric that is compared.
+  std::map<SeriesName, std::uint32_t> numbers_;
+  std::vector<const SeriesName*> names_;
 };
 
 Result<PointDifferences> Comparison::run() {
@@ -127,30 +142,42 @@ Result<PointDifferences> Comparison::run() {
   metrics.insert(metrics.end(), others.begin(), others.end());
   std::ranges::sort(metrics);
   metrics.erase(std::ranges::unique(metrics).begin(), metrics.end());
-  for (const std::string& metric : metrics) {
-    std::int64_t window = kDayMs;
-    for (TimestampMs begin = options_.range.begin; begin < options_.range.end;) {
-      const TimestampMs end = window > options_.range.end - begin
-                                  ? options_.range.end
-                                  : (begin + window) / kDayMs * kDayMs;
-      TRY(const std::size_t hours, compare(metric, {.begin = begin, .end = end}));
-      if (hours < kHoursAtOnce / 4) window *= 2;
-      if (hours > kHoursAtOnce) window = std::max(kDayMs, window / 4);
-      begin = end;
-    }
-  }
+  for (const std::string& metric : metrics) TRY_VOID(compare_metric(metric));
   return std::move(found_);
 }
 
-Result<Digests> Comparison::digest(PointSource& source, const std::string& metric, TimeRange range,
-                                   std::uint64_t& points) const {
+Result<void> Comparison::compare_metric(const std::string& metric) {
+  numbers_.clear();
+  names_.clear();
+  std::int64_t window = kDayMs;
+  for (TimestampMs begin = options_.range.begin; begin < options_.range.end;) {
+    const TimestampMs end = window > options_.range.end - begin
+                                ? options_.range.end
+                                : (begin + window) / kDayMs * kDayMs;
+    TRY(const std::size_t hours, compare(metric, {.begin = begin, .end = end}));
+    if (hours < kHoursAtOnce / 4) window *= 2;
+    if (hours > kHoursAtOnce) window = std::max(kDayMs, window / 4);
+    if (options_.progress) options_.progress(found_.points);
+    begin = end;
+  }
+  return {};
+}
+
+std::uint32_t Comparison::number_of(const SeriesName& name) {
+  const auto [at, added] = numbers_.try_emplace(name, static_cast<std::uint32_t>(names_.size()));
+  if (added) names_.push_back(&at->first);
+  return at->second;
+}
+
+Result<Digests> Comparison::digest(PointSource& source, const std::string& metric,
+                                   TimeRange range) {
   Digests digests;
-  Seeing sink([&](const std::string& series, const std::vector<ingest::PointBits>& all) {
-    points += all.size();
-    for (const ingest::PointBits& point : all) {
-      HourDigest& digest = digests[hash_of(series, point.time / kHourMs)];
+  Visitor sink([&](const ingest::SeriesPoints& series) {
+    const std::uint32_t number = number_of(series.series);
+    for (const ingest::PointBits& point : series.points) {
+      HourDigest& digest = digests[{.hour = point.time / kHourMs, .series = number}];
       ++digest.count;
-      digest.hash += hash_of(point);
+      digest.hash += hash_of(point, options_.by_number);
     }
   });
   OneMetric one(source, metric);
@@ -159,80 +186,97 @@ Result<Digests> Comparison::digest(PointSource& source, const std::string& metri
 }
 
 Result<std::size_t> Comparison::compare(const std::string& metric, TimeRange range) {
-  std::uint64_t ignored = 0;
-  TRY(Digests first, digest(first_, metric, range, found_.points));
-  TRY(Digests second, digest(second_, metric, range, ignored));
-  const std::size_t hours = std::max(first.size(), second.size());
-  // Leaves what differs.
-  boost::unordered::erase_if(first, [&second](const auto& hour) {
-    const auto other = second.find(hour.first);
-    if (other == second.end() || other->second != hour.second) return false;
-    second.erase(other);
-    return true;
-  });
-  if (!first.empty() || !second.empty()) {
-    TRY_VOID(compare_hours(metric, range, first, second));
+  TRY(const Digests first, digest(first_, metric, range));
+  if (first.empty() && options_.only_where_first) return 0;
+  TRY(const Digests second, digest(second_, metric, range));
+  std::vector<Difference> differ;  // in both
+  for (const auto& [hour, digest] : first) {
+    found_.points += digest.count;
+    const auto other = second.find(hour);
+    if (other == second.end()) {
+      one_sided({.hour = hour, .first = digest, .second = {}});
+    } else if (other->second != digest) {
+      differ.push_back({.hour = hour, .first = digest, .second = other->second});
+    }
   }
-  return hours;
+  for (const auto& [hour, digest] : second) {
+    if (!first.contains(hour)) one_sided({.hour = hour, .first = {}, .second = digest});
+  }
+  std::ranges::sort(differ, {}, &Difference::hour);
+  // Reads again what differs, a number of points at a time.
+  for (std::size_t begin = 0; begin < differ.size();) {
+    std::size_t end = begin;
+    for (std::uint64_t points = 0; end < differ.size() && points < kPointsAtOnce; ++end) {
+      points += differ[end].first.count + differ[end].second.count;
+    }
+    const std::span<const Difference> hours = std::span(differ).subspan(begin, end - begin);
+    const TimeRange of_hours = {.begin = std::max(range.begin, hours.front().hour.hour * kHourMs),
+                                .end = std::min(range.end, (hours.back().hour.hour + 1) * kHourMs)};
+    TRY_VOID(compare_hours(metric, of_hours, hours));
+    begin = end;
+  }
+  return std::max(first.size(), second.size());
 }
 
-Result<Comparison::Points> Comparison::read_hours(PointSource& source, const std::string& metric,
-                                                  TimeRange range, const Digests& first,
-                                                  const Digests& second) const {
-  Points hours;
-  Seeing sink([&](const std::string& series, const std::vector<ingest::PointBits>& all) {
-    for (const ingest::PointBits& point : all) {
-      const std::int64_t hour = point.time / kHourMs;
-      const std::uint64_t hash = hash_of(series, hour);
-      if (!first.contains(hash) && !second.contains(hash)) continue;
-      hours[{.series = series, .hour = hour}].insert_or_assign(point.time, point);
+void Comparison::one_sided(const Difference& difference) {
+  found_.missing += difference.first.count;
+  found_.extra += difference.second.count;
+  const std::string_view what = difference.first.count > 0 ? "missing" : "only in the target";
+  example(fmt::format("{}: all {} points of the hour", what,
+                      difference.first.count + difference.second.count),
+          difference.hour.series, difference.hour.hour * kHourMs);
+}
+
+Result<std::map<SeriesHour, HourPoints>> Comparison::read_hours(PointSource& source,
+                                                                const std::string& metric,
+                                                                TimeRange range,
+                                                                std::span<const Difference> hours) {
+  std::map<SeriesHour, HourPoints> read;
+  for (const Difference& difference : hours) read[difference.hour];
+  Visitor sink([&](const ingest::SeriesPoints& series) {
+    const std::uint32_t number = number_of(series.series);
+    for (const ingest::PointBits& point : series.points) {
+      const auto hour = read.find({.hour = point.time / kHourMs, .series = number});
+      if (hour != read.end()) hour->second.insert_or_assign(point.time, point);
     }
   });
   OneMetric one(source, metric);
   TRY_VOID(walk_source(one, sink, walk(range)));
-  return hours;
+  return read;
 }
 
-// Reads again what differs. The sources may have changed since.
+// The sources may have changed since.
 Result<void> Comparison::compare_hours(const std::string& metric, TimeRange range,
-                                       const Digests& first, const Digests& second) {
-  TRY(const Points ours, read_hours(first_, metric, range, first, second));
-  TRY(const Points theirs, read_hours(second_, metric, range, first, second));
-  std::set<SeriesHour> hours;
-  for (const auto& [hour, points] : ours) hours.insert(hour);
-  for (const auto& [hour, points] : theirs) hours.insert(hour);
-  static const std::map<TimestampMs, ingest::PointBits> kNone;
-  for (const SeriesHour& hour : hours) {
-    const auto one = ours.find(hour);
-    const auto other = theirs.find(hour);
-    compare_hour(hour, one == ours.end() ? kNone : one->second,
-                 other == theirs.end() ? kNone : other->second);
-  }
+                                       std::span<const Difference> hours) {
+  TRY(const auto first, read_hours(first_, metric, range, hours));
+  TRY(const auto second, read_hours(second_, metric, range, hours));
+  for (const auto& [hour, points] : first) compare_hour(hour, points, second.at(hour));
   return {};
 }
 
-void Comparison::compare_hour(const SeriesHour& hour,
-                              const std::map<TimestampMs, ingest::PointBits>& first,
-                              const std::map<TimestampMs, ingest::PointBits>& second) {
+void Comparison::compare_hour(const SeriesHour& hour, const HourPoints& first,
+                              const HourPoints& second) {
   for (const auto& [time, point] : first) {
     const auto other = second.find(time);
     if (other == second.end()) {
       ++found_.missing;
-      example(fmt::format("missing: {} at {}", hour.series, time));
-    } else if (hash_of(other->second) != hash_of(point)) {
+      example("missing", hour.series, time);
+    } else if (hash_of(other->second, options_.by_number) != hash_of(point, options_.by_number)) {
       ++found_.different;
-      example(fmt::format("another value: {} at {}", hour.series, time));
+      example("another value", hour.series, time);
     }
   }
   for (const auto& [time, point] : second) {
     if (first.contains(time)) continue;
     ++found_.extra;
-    example(fmt::format("only in the target: {} at {}", hour.series, time));
+    example("only in the target", hour.series, time);
   }
 }
 
-void Comparison::example(std::string text) {
-  if (found_.examples.size() < options_.examples_max) found_.examples.push_back(std::move(text));
+void Comparison::example(std::string_view what, std::uint32_t series, TimestampMs time) {
+  if (found_.examples.size() >= options_.examples_max) return;
+  found_.examples.push_back(
+      fmt::format("{}: {} at {}", what, ingest::text_of(*names_[series]), time));
 }
 
 }  // namespace

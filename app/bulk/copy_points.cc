@@ -1,5 +1,6 @@
 #include "app/bulk/copy_points.h"
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -31,8 +32,7 @@ class Copy final : public SliceSink {
         progress_(0, job.quiet),
         state_(std::move(state)) {}
 
-  Result<std::unique_ptr<Prepared>> prepare(const SourceSlice& /*slice*/,
-                                            std::vector<ingest::SeriesPoints> points) override {
+  Result<std::unique_ptr<Prepared>> prepare(std::vector<ingest::SeriesPoints> points) override {
     auto slice = std::make_unique<Slice>();
     slice->points = std::move(points);
     slice->part = new_part(slice->points);
@@ -42,13 +42,14 @@ class Copy final : public SliceSink {
   Result<void> take(std::unique_ptr<Prepared> prepared) override {
     auto& slice = dynamic_cast<Slice&>(*prepared);
     if (slice.points.empty()) return {};
-    TRY(const ingest::Imported imported, store_patiently(slice));
+    const auto again = [this, &slice] { return new_part(slice.points); };
+    TRY(const ingest::Imported imported,
+        store_patiently(std::move(slice.part), again, RetryTimes()));
     state_.totals.points += imported.points;
-    state_.totals.refused += imported.refused.size();
     for (const ingest::RefusedLine& refused : imported.refused) {
-      const ingest::SeriesPoints& series = slice.points[refused.line - 1];
-      TRY_VOID(
-          refused_->add(ingest::text_of(series.series), series.points.size(), refused.reason, ""));
+      ++state_.totals.refused;
+      const SeriesName& series = slice.points[refused.line - 1].series;
+      TRY_VOID(refused_->add(ingest::text_of(series), 1, refused.reason, ""));
     }
     progress_.set(0, state_.totals);
     return {};
@@ -60,10 +61,14 @@ class Copy final : public SliceSink {
     return checkpoint();
   }
 
-  Result<ImportTotals> finish() {
+  Result<void> begin() {
+    return job_.checkpoint.empty() ? Result<void>() : write_walk_state(job_.checkpoint, state_);
+  }
+
+  Result<CopyResult> finish() {
     TRY_VOID(checkpoint());
     if (!job_.checkpoint.empty()) TRY_VOID(remove_walk_state(job_.checkpoint));
-    return state_.totals;
+    return CopyResult{.totals = state_.totals, .began = state_.began};
   }
 
  private:
@@ -73,17 +78,14 @@ class Copy final : public SliceSink {
     return part;
   }
 
-  Result<ingest::Imported> store_patiently(Slice& slice) {
-    Patience patience{RetryTimes()};
-    while (true) {
-      Result<ingest::Imported> imported = slice.part->store();
-      if (!patience.try_again(imported)) return imported;
-      slice.part = new_part(slice.points);
-    }
-  }
-
   Result<void> checkpoint() {
     TRY_VOID(wait_for(job_.executor, job_.target.make_durable()));
+    const ImportTarget::LateRefusals late = job_.target.take_late_refusals();
+    if (late.points > 0) {
+      state_.totals.points -= std::min(state_.totals.points, late.points);
+      state_.totals.refused += late.points;
+      TRY_VOID(refused_->add("points refused by the table", late.points, late.reason, ""));
+    }
     TRY(state_.errors_bytes, refused_->sync());
     last_ = steady_clock::now();
     return job_.checkpoint.empty() ? Result<void>() : write_walk_state(job_.checkpoint, state_);
@@ -98,16 +100,16 @@ class Copy final : public SliceSink {
 
 }  // namespace
 
-Result<ImportTotals> copy_points(CopyJob job, const Print& err) {
-  std::optional<WalkState> found;
-  if (job.resume && !job.checkpoint.empty()) {
-    TRY(found, read_walk_state(job.checkpoint, job.task));
-  }
+Result<CopyResult> copy_points(CopyJob job, const Print& err) {
+  TRY(const std::optional<WalkState> found, begin_walk(job.checkpoint, job.task, job.resume));
   WalkState state = found.value_or(WalkState());
   state.task = job.task;
-  TRY(auto refused, RefusedLines::open(job.errors, state.errors_bytes, err));
+  if (!found) state.began = SystemClock().now_ms();
+  const auto keep = found ? std::optional(found->errors_bytes) : std::nullopt;
+  TRY(auto refused, RefusedLines::open(job.errors, keep, err));
   job.walk.from = state.position;
   Copy sink(job, std::move(refused), std::move(state));
+  TRY_VOID(sink.begin());
   TRY_VOID(walk_source(job.source, sink, job.walk));
   return sink.finish();
 }

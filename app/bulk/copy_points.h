@@ -27,7 +27,12 @@ struct CopyJob {
   bool quiet = false;  // shows no progress
 };
 
+struct CopyResult {
+  ImportTotals totals;
+  TimestampMs began = 0;  // when the first run of the copy began
+};
+
 // Copies everything and makes it durable. Blocks.
-[[nodiscard]] Result<ImportTotals> copy_points(CopyJob job, const Print& err);
+[[nodiscard]] Result<CopyResult> copy_points(CopyJob job, const Print& err);
 
 }  // namespace halite::app

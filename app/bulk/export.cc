@@ -54,9 +54,14 @@ std::string zstd(std::string_view text) {
 }
 
 std::string pack(std::string_view text, Packing packing) {
-  if (text.empty()) return {};
-  if (packing == Packing::kGzip) return gzip(text);
-  return packing == Packing::kZstd ? zstd(text) : std::string(text);
+  if (packing == Packing::kNone) return std::string(text);
+  constexpr std::size_t kMemberBytes = 1 << 30;
+  std::string packed;
+  for (; !text.empty(); text.remove_prefix(std::min(kMemberBytes, text.size()))) {
+    const std::string_view member = text.substr(0, kMemberBytes);
+    packed += packing == Packing::kGzip ? gzip(member) : zstd(member);
+  }
+  return packed;
 }
 
 // A file, or standard output.
@@ -64,20 +69,21 @@ class Output {
  public:
   static Result<std::unique_ptr<Output>> open(const std::string& path, std::uint64_t keep_bytes,
                                               bool resumes) {
-    std::unique_ptr<storage::File> file;
-    if (path != "-") {
-      const auto files = storage::posix_files();
-      auto opened =
-          files->open(path, resumes ? storage::OpenFile::kWrite : storage::OpenFile::kCreate);
-      if (!opened && opened.error().code == Errc::kConflict) {
-        return fail(Errc::kConflict, fmt::format("{} exists; remove it, or continue an interrupted "
-                                                 "export by --resume",
-                                                 path));
-      }
-      TRY(file, std::move(opened));
-      if (resumes) TRY_VOID(file->truncate(keep_bytes));
+    if (path == "-") return std::make_unique<Output>(nullptr, 0);
+    const auto files = storage::posix_files();
+    auto file = files->open(path, resumes ? storage::OpenFile::kWrite : storage::OpenFile::kCreate);
+    if (!file && file.error().code == Errc::kConflict) {
+      return fail(Errc::kConflict,
+                  fmt::format("{} exists; remove it, or choose another --output", path));
     }
-    return std::make_unique<Output>(std::move(file), keep_bytes);
+    if (!file) return std::unexpected(file.error());
+    TRY(const std::uint64_t bytes, (*file)->size());
+    if (bytes < keep_bytes) {
+      return fail(Errc::kConflict,
+                  fmt::format("{} is shorter than the interrupted export left it", path));
+    }
+    TRY_VOID((*file)->truncate(keep_bytes));
+    return std::make_unique<Output>(*std::move(file), keep_bytes);
   }
   Output(std::unique_ptr<storage::File> file, std::uint64_t bytes)
       : file_(std::move(file)), bytes_(bytes) {}
@@ -126,12 +132,11 @@ class Export final : public SliceSink {
         progress_(0, job.quiet),
         state_(std::move(state)) {}
 
-  Result<std::unique_ptr<Prepared>> prepare(const SourceSlice& slice,
-                                            std::vector<ingest::SeriesPoints> points) override;
+  Result<std::unique_ptr<Prepared>> prepare(std::vector<ingest::SeriesPoints> points) override;
   Result<void> take(std::unique_ptr<Prepared> prepared) override;
   Result<void> reached(const SourcePosition& position) override;
 
-  Result<void> write_header();
+  Result<void> begin();
   Result<ImportTotals> finish();
 
  private:
@@ -146,7 +151,7 @@ class Export final : public SliceSink {
 };
 
 Result<std::unique_ptr<SliceSink::Prepared>> Export::prepare(
-    const SourceSlice& /*slice*/, std::vector<ingest::SeriesPoints> points) {
+    std::vector<ingest::SeriesPoints> points) {
   auto text = std::make_unique<Text>();
   const auto writer = ingest::make_writer(job_.format, job_.options);
   std::string plain;
@@ -202,10 +207,11 @@ Result<void> Export::checkpoint() {
   return write_walk_state(job_.checkpoint, state_);
 }
 
-Result<void> Export::write_header() {
+Result<void> Export::begin() {
   std::string text;
   ingest::make_writer(job_.format, job_.options)->header(text);
-  return output_->write(pack(text, job_.packing));
+  TRY_VOID(output_->write(pack(text, job_.packing)));
+  return checkpoint();
 }
 
 Result<ImportTotals> Export::finish() {
@@ -227,18 +233,15 @@ Packing packing_of(std::string_view path) {
 }
 
 Result<ImportTotals> export_points(ExportJob job, const Print& err) {
-  std::optional<WalkState> found;
-  WalkState fresh;
-  fresh.task = fmt::format("export to {} as {}", job.path, ingest::format_name(job.format));
-  if (job.resume && !job.checkpoint.empty()) {
-    TRY(found, read_walk_state(job.checkpoint, fresh.task));
-  }
-  const WalkState state = found.value_or(fresh);
+  TRY(const std::optional<WalkState> found, begin_walk(job.checkpoint, job.task, job.resume));
+  WalkState state = found.value_or(WalkState());
+  state.task = job.task;
   TRY(auto output, Output::open(job.path, state.output_bytes, found.has_value()));
+  const auto keep = found ? std::optional(found->errors_bytes) : std::nullopt;
+  TRY(auto refused, RefusedLines::open(job.errors, keep, err));
   job.walk.from = state.position;
-  TRY(auto refused, RefusedLines::open(job.errors, state.errors_bytes, err));
   Export sink(job, std::move(output), std::move(refused), state);
-  if (!found) TRY_VOID(sink.write_header());
+  if (!found) TRY_VOID(sink.begin());
   TRY_VOID(walk_source(job.source, sink, job.walk));
   return sink.finish();
 }

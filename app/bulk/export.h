@@ -30,6 +30,7 @@ struct ExportJob {
   ingest::FormatOptions options = {};
   std::string path;  // "-": standard output
   Packing packing = Packing::kNone;
+  std::string task = {};        // identifies the export in its checkpoint
   std::string checkpoint = {};  // path; empty: none is written
   bool resume = false;
   std::string errors = {};  // path of a file of points that the format cannot say; empty: none

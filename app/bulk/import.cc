@@ -54,8 +54,6 @@ class Import {
 
   // All of these are called in turn.
   Result<void> store(const TextBlock& block, std::uint64_t lines, std::unique_ptr<ImportPart> part);
-  Result<ingest::Imported> store_patiently(const ingest::ImportText& text,
-                                           std::unique_ptr<ImportPart> part);
   Result<void> report(const TextBlock& block, const std::vector<ingest::RefusedLine>& refused,
                       Checkpoint& after);
   void keep_rate();
@@ -152,7 +150,12 @@ Result<void> Import::store(const TextBlock& block, std::uint64_t lines,
                               fmt::format("the line has more than {} bytes", kLineBytesMax),
                               block.text));
   } else {
-    TRY(const ingest::Imported imported, store_patiently(text_of(block), std::move(part)));
+    const auto again = [this, &block] {
+      auto same = job_.target.new_part();
+      same->parse(text_of(block));
+      return same;
+    };
+    TRY(const ingest::Imported imported, store_patiently(std::move(part), again, job_.times.retry));
     after.totals.points += imported.points;
     TRY_VOID(report(block, imported.refused, after));
   }
@@ -169,19 +172,6 @@ void Import::keep_rate() {
   const auto points = static_cast<double>(done_.totals.points - job_.before.totals.points);
   const std::chrono::duration<double> due(points / static_cast<double>(job_.points_per_s_max));
   std::this_thread::sleep_until(began_ + std::chrono::duration_cast<steady_clock::duration>(due));
-}
-
-// If the target refuses lines for now, all are sent again: of two points with equal times, the
-// later must stay the later one.
-Result<ingest::Imported> Import::store_patiently(const ingest::ImportText& text,
-                                                 std::unique_ptr<ImportPart> part) {
-  Patience patience(job_.times.retry);
-  while (true) {
-    Result<ingest::Imported> imported = part->store();
-    if (!patience.try_again(imported)) return imported;
-    part = job_.target.new_part();
-    part->parse(text);
-  }
 }
 
 Result<void> Import::report(const TextBlock& block, const std::vector<ingest::RefusedLine>& refused,
@@ -219,6 +209,15 @@ Result<void> Import::end_checkpoint() {
   pending_.reset();
   last_ = steady_clock::now();
   TRY_VOID(pending.durable.get());
+  const ImportTarget::LateRefusals late = job_.target.take_late_refusals();
+  if (late.points > 0) {
+    for (ImportTotals* const totals : {&done_.totals, &pending.checkpoint.totals}) {
+      totals->points -= std::min(totals->points, late.points);
+      totals->refused += late.points;
+    }
+    TRY_VOID(job_.refused.add("points refused by the table", late.points, late.reason, ""));
+    TRY(pending.checkpoint.errors_bytes, job_.refused.sync());
+  }
   return job_.checkpoints.write(pending.checkpoint);
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "common/result.h"
@@ -30,6 +31,13 @@ class ImportTarget {
   [[nodiscard]] virtual std::unique_ptr<ImportPart> new_part() = 0;
   // Finishes once everything that was stored before the call is durable.
   virtual Task<void> make_durable() = 0;
+
+  // Points that store() took and that were refused later, since the last call.
+  struct LateRefusals {
+    std::uint64_t points = 0;
+    std::string reason;  // of the first
+  };
+  [[nodiscard]] virtual LateRefusals take_late_refusals() { return {}; }
 };
 
 }  // namespace halite::app

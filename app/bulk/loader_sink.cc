@@ -34,6 +34,11 @@ Task<storage::Accepted> LoaderSink::append(storage::PointBatch batch) {
   co_return storage::Accepted();
 }
 
+ImportTarget::LateRefusals LoaderSink::take_refused() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(refused_, {});
+}
+
 Task<void> LoaderSink::load() {
   CO_TRY(const Semaphore::Permit turn, co_await turn_->enter({.items = 1, .bytes = 0}));
   co_return co_await load_gathered();
@@ -44,10 +49,11 @@ Task<void> LoaderSink::load_gathered() {
   if (gathered_.size() == 0) co_return Result<void>();
   auto loading = boost::asio::co_spawn(pool_, loader_.load(gathered_), boost::asio::use_awaitable);
   CO_TRY(const storage::LoadedPoints loaded, co_await std::move(loading));
-  if (!loaded.refused.empty() && refused_.points == 0) {
-    refused_.reason = loaded.refused.front().error.message;
+  if (!loaded.refused.empty()) {
+    const std::lock_guard lock(mutex_);
+    if (refused_.points == 0) refused_.reason = loaded.refused.front().error.message;
+    refused_.points += loaded.refused.size();
   }
-  refused_.points += loaded.refused.size();
   gathered_ = {};
   pin_.reset();
   co_return Result<void>();

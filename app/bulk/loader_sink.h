@@ -7,10 +7,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <string>
+#include <mutex>
 
 #include <boost/asio/thread_pool.hpp>
 
+#include "app/bulk/import_target.h"
 #include "common/threads/semaphore.h"
 #include "storage/api/point_sink.h"
 #include "storage/backends/hbase/point_load/point_loader.h"
@@ -38,12 +39,8 @@ class LoaderSink final : public storage::PointSink {
   // Loads everything that was appended.
   Task<void> load();
 
-  // Points that the loader refused, and why the first of them.
-  struct Refused {
-    std::uint64_t points = 0;
-    std::string reason;
-  };
-  [[nodiscard]] Refused refused() const { return refused_; }  // not while others use the sink
+  // Points that the loader refused since the last call.
+  [[nodiscard]] ImportTarget::LateRefusals take_refused();
 
  private:
   Task<void> load_gathered();  // with turn_
@@ -56,7 +53,8 @@ class LoaderSink final : public storage::PointSink {
   // Guarded by turn_.
   storage::PointBatch gathered_;
   std::shared_ptr<const storage::SeriesPin> pin_;  // of the series in gathered_
-  Refused refused_;
+  std::mutex mutex_;
+  ImportTarget::LateRefusals refused_;  // guarded by mutex_
 };
 
 }  // namespace halite::app

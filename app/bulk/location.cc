@@ -31,7 +31,7 @@ Result<Location> parse_location(std::string_view text) {
                     "a data directory",
                     text));
   }
-  location.settings = {fmt::format("data_dir={}", text)};
+  location.settings = {"store=engine", fmt::format("data_dir={}", text)};
   return location;
 }
 

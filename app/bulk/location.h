@@ -2,7 +2,7 @@
 //
 //   http[s]://HOST:PORT     a running server
 //   hbase://QUORUM[/ROOT]   OpenTSDB's tables on HBase; QUORUM: HOST[:PORT][,...] of ZooKeeper
-//   anything else           a data directory
+//   anything else           a data directory of the embedded engine
 #pragma once
 
 #include <string>

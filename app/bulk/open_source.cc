@@ -43,6 +43,17 @@ std::int64_t span_of(const Options& options) {
   return options.store == StoreKind::kEngine ? options.layout.span_ms : kHourMs;
 }
 
+std::string describe_source(const Options& options, const SourceFlags& flags) {
+  std::string text = flags.url;
+  if (text.empty() && has_data_dir(options.store)) text = options.data_dir;
+  if (text.empty())
+    text = fmt::format("hbase://{}{}", options.hbase.quorum, options.cells.data_table);
+  for (const std::string& match : flags.match) text += fmt::format(" match {}", match);
+  if (!flags.start.empty()) text += fmt::format(" start {}", flags.start);
+  if (!flags.end.empty()) text += fmt::format(" end {}", flags.end);
+  return text;
+}
+
 Result<OpenedSource> open_source(const Options& options, const SourceFlags& flags) {
   OpenedSource opened;
   TRY(std::vector<SourceMatch> matches, parse_matches(flags.match));

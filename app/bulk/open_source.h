@@ -23,6 +23,9 @@ struct SourceFlags {
   std::string end;                 // likewise, not included; empty: the end of time
 };
 
+// The source and what is read of it, for checkpoints.
+[[nodiscard]] std::string describe_source(const Options& options, const SourceFlags& flags);
+
 struct OpenedSource {
   std::unique_ptr<OpenedData> data;  // null: a server
   std::unique_ptr<PointSource> source;

@@ -27,12 +27,19 @@ OpenedData::~OpenedData() {
 }
 
 Result<std::unique_ptr<OpenedData>> OpenedData::open(Options options, DataUse use) {
+  if (options.store == StoreKind::kMemory) {
+    return fail(Errc::kInvalidArgument,
+                "the store memory keeps nothing: choose another by --store");
+  }
   if (use == DataUse::kFill) {
     prepare_to_fill(options);
   } else if (has_data_dir(options.store)) {
     TRY_VOID(make_read_only(options));
+  } else {
+    options.hbase.store.tables.create = false;
   }
   // Nothing but the points is worked on.
+  options.in_tool = true;
   options.views_cpu_percent = 0;
   options.care.scrub.interval_ms = 0;
   std::unique_ptr<OpenedData> data(new OpenedData(std::move(options)));

@@ -1,31 +1,27 @@
-// How long a target is asked again that cannot store now, and with which pauses.
+// Stores a part, again and again while the target is busy.
 #pragma once
 
 #include <chrono>
+#include <functional>
+#include <memory>
 
+#include "app/bulk/import_target.h"
 #include "common/result.h"
-#include "ingest/import/import_batch.h"
 
 namespace halite::app {
 
+// How long it is tried again, and with which pauses.
 struct RetryTimes {
   std::chrono::milliseconds total{600'000};
   std::chrono::milliseconds pause_min{500};  // doubles with each attempt
   std::chrono::milliseconds pause_max{15'000};
 };
 
-class Patience {
- public:
-  explicit Patience(const RetryTimes& times) : times_(times), pause_(times.pause_min) {}
-
-  // Whether to store the same again: the target is unavailable or overloaded, or refuses points for
-  // now. Waits before it returns true.
-  [[nodiscard]] bool try_again(const Result<ingest::Imported>& imported);
-
- private:
-  const RetryTimes times_;
-  const std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
-  std::chrono::milliseconds pause_;
-};
+// Stores the part. While the target is unavailable or overloaded, or refuses points for now, makes
+// the same part again and stores that: the whole, because of two points with equal times the later
+// must stay the later one. kOverloaded: the target still refuses points for now. Blocks.
+[[nodiscard]] Result<ingest::Imported> store_patiently(
+    std::unique_ptr<ImportPart> part, const std::function<std::unique_ptr<ImportPart>()>& again,
+    const RetryTimes& times);
 
 }  // namespace halite::app

@@ -23,22 +23,27 @@ std::string one_line(std::string_view text) {
 }  // namespace
 
 Result<std::unique_ptr<RefusedLines>> RefusedLines::open(const std::string& path,
-                                                         std::uint64_t keep_bytes, Print err) {
+                                                         std::optional<std::uint64_t> keep_bytes,
+                                                         Print err) {
   std::unique_ptr<storage::File> file;
+  const std::uint64_t keep = keep_bytes.value_or(0);
   if (!path.empty()) {
     const auto files = storage::posix_files();
-    const storage::OpenFile how =
-        keep_bytes == 0 ? storage::OpenFile::kReplace : storage::OpenFile::kWrite;
-    TRY(file, files->open(path, how));
+    storage::OpenFile how = storage::OpenFile::kCreate;
+    if (keep_bytes) how = keep == 0 ? storage::OpenFile::kReplace : storage::OpenFile::kWrite;
+    auto opened = files->open(path, how);
+    if (!opened && opened.error().code == Errc::kConflict) {
+      return fail(Errc::kConflict, fmt::format("{} exists; choose another file by --errors", path));
+    }
+    TRY(file, std::move(opened));
     TRY(const std::uint64_t size, file->size());
-    if (size < keep_bytes) {
+    if (size < keep) {
       return fail(Errc::kConflict,
                   fmt::format("{} is shorter than the interrupted import left it", path));
     }
-    TRY_VOID(file->truncate(keep_bytes));
+    TRY_VOID(file->truncate(keep));
   }
-  return std::unique_ptr<RefusedLines>(
-      new RefusedLines(std::move(file), keep_bytes, std::move(err)));
+  return std::unique_ptr<RefusedLines>(new RefusedLines(std::move(file), keep, std::move(err)));
 }
 
 Result<void> RefusedLines::add(std::string_view input, std::uint64_t line, std::string_view reason,

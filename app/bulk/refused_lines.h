@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -20,9 +21,10 @@ namespace halite::app {
 class RefusedLines {
  public:
   // Without a path, only shows the first few lines. `keep_bytes`: what an interrupted import wrote
-  // before its checkpoint; the rest is dropped.
+  // before its checkpoint; the rest is dropped. Nothing: the file must not exist, else kConflict.
   static Result<std::unique_ptr<RefusedLines>> open(const std::string& path,
-                                                    std::uint64_t keep_bytes, Print err);
+                                                    std::optional<std::uint64_t> keep_bytes,
+                                                    Print err);
 
   Result<void> add(std::string_view input, std::uint64_t line, std::string_view reason,
                    std::string_view text);

@@ -2,12 +2,14 @@
 #include "app/bulk/server_source.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <iterator>
 #include <map>
 #include <optional>
 #include <set>
 #include <string_view>
+#include <thread>
 #include <utility>
 
 #include <boost/json.hpp>
@@ -16,6 +18,7 @@
 
 #include "common/json/json_value.h"
 #include "common/json_string.h"
+#include "common/log.h"
 #include "common/threads/run_here.h"
 #include "common/units.h"
 #include "ingest/formats/number_text.h"
@@ -37,16 +40,33 @@ std::string url_encoded(std::string_view text) {
 }
 
 // The body of a successful answer.
-Result<std::string> ask(const Peer& peer, HttpRequest request) {
-  TRY(HttpReply reply, run_here(send_http(peer, std::move(request), HttpLimits())));
-  if (reply.status / 100 == 2) return std::move(reply.body);
+Result<std::string> ask_once(const Peer& peer, HttpRequest request) {
+  Result<HttpReply> reply = run_here(send_http(peer, std::move(request), HttpLimits()));
+  // A shorter time may be answered in time.
+  if (!reply && reply.error().code == Errc::kTimeout) reply.error().code = Errc::kTooLarge;
+  if (!reply) return std::unexpected(std::move(reply).error());
+  if (reply->status / 100 == 2) return std::move(reply->body);
   constexpr unsigned kTooLarge = 413;
   constexpr unsigned kTooManySamples = 422;
-  const Errc code = reply.status == kTooLarge || reply.status == kTooManySamples
-                        ? Errc::kTooLarge
-                        : Errc::kUnavailable;
-  return fail(code, fmt::format("the server answered {}: {}", reply.status,
-                                std::string_view(reply.body).substr(0, 300)));
+  constexpr unsigned kTooManyRequests = 429;
+  Errc code = Errc::kInvalidArgument;
+  if (reply->status == kTooLarge || reply->status == kTooManySamples) code = Errc::kTooLarge;
+  if (reply->status == kTooManyRequests || reply->status / 100 == 5) code = Errc::kUnavailable;
+  return fail(code, fmt::format("the server answered {}: {}", reply->status,
+                                std::string_view(reply->body).substr(0, 300)));
+}
+
+// Asks a server that is away again, for some minutes.
+Result<std::string> ask(const Peer& peer, const HttpRequest& request) {
+  constexpr int kAttempts = 9;
+  std::chrono::seconds pause{1};
+  for (int attempt = 1;; ++attempt) {
+    Result<std::string> body = ask_once(peer, request);
+    if (body || body.error().code != Errc::kUnavailable || attempt == kAttempts) return body;
+    log::warn("the source is busy, trying again in {} s: {}", pause.count(), body.error().message);
+    std::this_thread::sleep_for(pause);
+    pause = std::min(2 * pause, std::chrono::seconds(60));
+  }
 }
 
 Result<boost::json::value> ask_json(const Peer& peer, HttpRequest request) {
@@ -146,7 +166,13 @@ class OpentsdbSource final : public ServerSource {
   Result<std::vector<std::string>> metrics() override {
     TRY(const boost::json::value names,
         ask_json(peer(), {.target = "/api/suggest?type=metrics&max=2147483647", .body = {}}));
-    return wanted_metrics(&names, matches());
+    TRY(std::vector<std::string> metrics, wanted_metrics(&names, matches()));
+    // A Halite's metrics of itself: they never end, and the target has its own.
+    if (matches().empty()) {
+      std::erase_if(metrics,
+                    [](const std::string& metric) { return metric.starts_with("halite."); });
+    }
+    return metrics;
   }
 
  protected:
@@ -170,7 +196,7 @@ class OpentsdbSource final : public ServerSource {
         ask_json(peer(), {.target = "/api/query", .body = boost::json::serialize(query)});
     // OpenTSDB's answer if no series has a tag of the filters.
     if (!answer && answer.error().message.contains("No such name")) return {};
-    TRY_VOID(answer);
+    if (!answer) return std::unexpected(answer.error());
     if (!answer->is_array()) return unexpected_answer("list of series");
     for (const boost::json::value& series : answer->get_array()) {
       TRY_VOID(read_series(series, slice.range, to));
@@ -360,7 +386,8 @@ class VictoriaSource final : public ServerSource {
 
   Result<std::vector<std::string>> metrics() override {
     TRY(const boost::json::value names,
-        ask_json(peer(), {.target = "/api/v1/label/__name__/values?start=0", .body = {}}));
+        // Without a start, or with 0, only recent metrics are listed.
+        ask_json(peer(), {.target = "/api/v1/label/__name__/values?start=1", .body = {}}));
     boost::system::error_code error;
     return wanted_metrics(names.find_pointer("/data", error), matches());
   }
@@ -400,11 +427,18 @@ class VictoriaSource final : public ServerSource {
   const ingest::PointRules rules_{ingest::IngestLimits(), ""};
 };
 
-// Whether the server answers a request with success.
+// Whether the server knows a request. An error if it refuses to say.
 Result<bool> takes(const Peer& peer, std::string_view target) {
   TRY(const HttpReply reply,
       run_here(send_http(peer, {.target = std::string(target), .body = {}}, HttpLimits())));
-  return reply.status / 100 == 2;
+  if (reply.status / 100 == 2) return true;
+  constexpr unsigned kUnauthorized = 401;
+  constexpr unsigned kForbidden = 403;
+  if (reply.status == kUnauthorized || reply.status == kForbidden || reply.status / 100 == 5) {
+    return fail(Errc::kUnavailable, fmt::format("the server answered {}: {}", reply.status,
+                                                std::string_view(reply.body).substr(0, 300)));
+  }
+  return false;
 }
 
 }  // namespace

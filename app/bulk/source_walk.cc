@@ -7,8 +7,6 @@
 #include <thread>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "common/threads/thread_name.h"
 
 namespace halite::app {
@@ -35,11 +33,12 @@ class Walk {
   void work();
   std::optional<Next> next();
   Result<void> walk_slice(const Next& next);
-  // Nothing if it has too many points.
-  Result<std::optional<Prepared>> prepare(const SourceSlice& slice);
-  // In turn: reads a slice that has too many points in parts, and passes them on.
-  Result<void> take_in_parts(const SourceSlice& slice);
-  [[nodiscard]] Result<std::pair<SourceSlice, SourceSlice>> halves(const SourceSlice& slice) const;
+  // kTooLarge: it has too many points, or takes the source too long.
+  Result<Prepared> prepare(const SourceSlice& slice);
+  // In turn: passes on a slice. If that was too large, reads it in halves.
+  Result<void> take(const SourceSlice& slice, Result<Prepared> prepared);
+  [[nodiscard]] std::optional<std::pair<SourceSlice, SourceSlice>> halves(
+      const SourceSlice& slice) const;
   void set_range(std::int64_t range_ms);
   [[nodiscard]] bool wait_for_turn(std::uint64_t number);
   void end_turn();
@@ -108,63 +107,49 @@ std::optional<Walk::Next> Walk::next() {
 }
 
 Result<void> Walk::walk_slice(const Next& next) {
-  TRY(std::optional<Prepared> prepared, prepare(next.slice));
+  Result<Prepared> prepared = prepare(next.slice);
   if (!wait_for_turn(next.number)) return {};
-  if (prepared) {
-    TRY_VOID(sink_.take(*std::move(prepared)));
-  } else {
-    TRY_VOID(take_in_parts(next.slice));
-  }
+  TRY_VOID(take(next.slice, std::move(prepared)));
   TRY_VOID(sink_.reached({.metric = next.slice.metric, .time = next.slice.range.end}));
   end_turn();
   return {};
 }
 
-Result<std::optional<Walk::Prepared>> Walk::prepare(const SourceSlice& slice) {
-  Result<std::vector<ingest::SeriesPoints>> points = source_.read(slice, options_.slice_points_max);
-  if (!points) {
-    if (points.error().code == Errc::kTooLarge) return std::nullopt;
-    return std::unexpected(std::move(points).error());
-  }
+Result<Walk::Prepared> Walk::prepare(const SourceSlice& slice) {
+  TRY(std::vector<ingest::SeriesPoints> points, source_.read(slice, options_.slice_points_max));
   std::size_t count = 0;
-  for (const ingest::SeriesPoints& series : *points) count += series.points.size();
+  for (const ingest::SeriesPoints& series : points) count += series.points.size();
   if (slice.parts == 1 && count < options_.slice_points_max / 4) {
     constexpr std::int64_t kWhenEmpty = 16;
     set_range((count == 0 ? kWhenEmpty : 2) * (slice.range.end - slice.range.begin));
   }
-  TRY(Prepared prepared, sink_.prepare(slice, *std::move(points)));
-  return prepared;
+  return sink_.prepare(std::move(points));
 }
 
-Result<void> Walk::take_in_parts(const SourceSlice& slice) {
-  TRY(const auto parts, halves(slice));
-  if (parts.first.parts == 1) set_range(parts.first.range.end - parts.first.range.begin);
-  for (const SourceSlice& part : {parts.first, parts.second}) {
-    TRY(std::optional<Prepared> prepared, prepare(part));
-    if (prepared) {
-      TRY_VOID(sink_.take(*std::move(prepared)));
-    } else {
-      TRY_VOID(take_in_parts(part));
-    }
-  }
+Result<void> Walk::take(const SourceSlice& slice, Result<Prepared> prepared) {
+  if (prepared) return sink_.take(*std::move(prepared));
+  if (prepared.error().code != Errc::kTooLarge) return std::unexpected(prepared.error());
+  const auto parts = halves(slice);
+  if (!parts) return std::unexpected(prepared.error());
+  if (parts->first.parts == 1) set_range(parts->first.range.end - parts->first.range.begin);
+  for (const SourceSlice& part : {parts->first, parts->second}) TRY_VOID(take(part, prepare(part)));
   return {};
 }
 
-Result<std::pair<SourceSlice, SourceSlice>> Walk::halves(const SourceSlice& slice) const {
+// Of its time, or if that is too short, of its series. Nothing if neither can be divided.
+std::optional<std::pair<SourceSlice, SourceSlice>> Walk::halves(const SourceSlice& slice) const {
   const std::int64_t unit = ranges_.min;
+  const auto [begin, end] = slice.range;
   std::pair<SourceSlice, SourceSlice> halves(slice, slice);
-  const TimestampMs half = (slice.range.begin + slice.range.end) / 2 / unit * unit;
-  if (slice.parts == 1 && half > slice.range.begin) {
+  const TimestampMs first_border = (begin / unit + 1) * unit;
+  const TimestampMs half = std::max(first_border, (begin + end) / 2 / unit * unit);
+  if (slice.parts == 1 && half < end) {
     halves.first.range.end = half;
     halves.second.range.begin = half;
     return halves;
   }
   constexpr std::size_t kPartsMax = std::size_t{1} << 40;
-  if (!source_.has_parts() || slice.parts >= kPartsMax) {
-    return fail(Errc::kTooLarge,
-                fmt::format("{} has more than {} points of a series in {} ms", slice.metric,
-                            options_.slice_points_max, slice.range.end - slice.range.begin));
-  }
+  if (!source_.has_parts() || slice.parts >= kPartsMax) return std::nullopt;
   halves.first.part = 2 * slice.part;
   halves.second.part = 2 * slice.part + 1;
   halves.first.parts = halves.second.parts = 2 * slice.parts;

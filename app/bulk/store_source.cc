@@ -60,7 +60,7 @@ Result<std::vector<std::string>> StoreSource::metrics() {
 
 void StoreSource::refresh() {
   const std::lock_guard lock(mutex_);
-  metric_.reset();
+  metrics_.clear();
 }
 
 Result<StoreSource::SelectionPtr> StoreSource::select(storage::SeriesQuery query) {
@@ -72,7 +72,8 @@ Result<StoreSource::SelectionPtr> StoreSource::select(storage::SeriesQuery query
 
 Result<std::shared_ptr<const StoreSource::Metric>> StoreSource::metric(const std::string& name) {
   const std::lock_guard lock(mutex_);
-  if (metric_ != nullptr && name_ == name) return metric_;
+  const auto known = std::ranges::find(metrics_, name, &Known::name);
+  if (known != metrics_.end()) return known->metric;
   auto found = std::make_shared<Metric>();
   std::vector<std::vector<storage::TagFilter>> wanted;
   for (const SourceMatch& match : matches_) {
@@ -92,8 +93,8 @@ Result<std::shared_ptr<const StoreSource::Metric>> StoreSource::metric(const std
   }
   found->tsuids.assign(tsuids.begin(), tsuids.end());
   if (wanted.size() == 1) found->all = std::move(only);
-  name_ = name;
-  metric_ = found;
+  if (metrics_.size() == kMetricsMax) metrics_.pop_front();
+  metrics_.push_back({.name = name, .metric = found});
   return found;
 }
 

@@ -1,10 +1,9 @@
 // Points of a store that this process has opened.
 #pragma once
 
-#include <map>
+#include <deque>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -54,9 +53,14 @@ class StoreSource final : public PointSource {
   const std::vector<SourceMatch> matches_;
   const std::int64_t range_ms_min_;
   std::mutex mutex_;
-  // Of the metric that was read last; guarded by mutex_.
-  std::string name_;
-  std::shared_ptr<const Metric> metric_;
+  // Of the metrics that were read last: more than there are threads, because parts of a metric are
+  // parts of one list of its series. Guarded by mutex_.
+  struct Known {
+    std::string name;
+    std::shared_ptr<const Metric> metric;
+  };
+  static constexpr std::size_t kMetricsMax = 64;
+  std::deque<Known> metrics_;
 };
 
 }  // namespace halite::app

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <functional>
+#include <mutex>
 #include <utility>
+#include <vector>
 
 #include "app/bulk/import_target.h"
 
@@ -10,18 +12,29 @@ namespace halite::app {
 
 class StoreTarget final : public ImportTarget {
  public:
-  // The writer outlives the target and its parts. `make_durable`: of what it writes.
+  // The writer outlives the target and its parts. `flush` makes durable what it writes.
+  // `late_refusals` may be empty.
   StoreTarget(ingest::Writer& writer, ingest::ImportFormat format,
-              std::function<Task<void>()> make_durable)
-      : writer_(writer), format_(std::move(format)), make_durable_(std::move(make_durable)) {}
+              std::function<Task<void>()> flush, std::function<LateRefusals()> late_refusals = {})
+      : writer_(writer),
+        format_(std::move(format)),
+        flush_(std::move(flush)),
+        late_refusals_(std::move(late_refusals)) {}
 
   [[nodiscard]] std::unique_ptr<ImportPart> new_part() override;
-  Task<void> make_durable() override { return make_durable_(); }
+  Task<void> make_durable() override;
+  [[nodiscard]] LateRefusals take_late_refusals() override {
+    return late_refusals_ ? late_refusals_() : LateRefusals();
+  }
 
  private:
+  class Part;
   ingest::Writer& writer_;
   const ingest::ImportFormat format_;
-  const std::function<Task<void>()> make_durable_;
+  const std::function<Task<void>()> flush_;
+  const std::function<LateRefusals()> late_refusals_;
+  std::mutex mutex_;
+  std::vector<Completion> written_;  // since the last make_durable(); guarded by mutex_
 };
 
 }  // namespace halite::app

@@ -211,7 +211,8 @@ class UrlPart final : public ImportPart {
 
  private:
   Result<void> send(const Body& body, ingest::Imported& imported) const {
-    HttpRequest request{.target = "/api/put?details=true", .body = body.json};
+    // OpenTSDB answers without `sync` before its points are in HBase.
+    HttpRequest request{.target = "/api/put?details=true&sync=true", .body = body.json};
     TRY(const HttpReply reply, run_here(send_http(peer_, std::move(request), HttpLimits())));
     boost::system::error_code error;
     const boost::json::value answer = parse_json_value(reply.body, error);
@@ -222,20 +223,24 @@ class UrlPart final : public ImportPart {
       imported.points += body.lines.size();
       return {};
     }
-    // A server that could not store some now says so by its status.
-    const bool passes = error_of(reply).code == Errc::kUnavailable;
+    const std::size_t failures = errors->get_array().size();
+    if (reply.status / 100 != 2 && failures == 0) return std::unexpected(error_of(reply));
+    // A server that could not store some now says so by its status; OpenTSDB by the reason.
+    const bool busy = error_of(reply).code == Errc::kUnavailable;
     FailedPoints failed(body);
     for (const boost::json::value& entry : errors->get_array()) {
       const boost::json::object* const object = entry.if_object();
       const auto member = [object](std::string_view name) {
         return object == nullptr ? nullptr : object->if_contains(name);
       };
+      std::string reason(text_of(member("error")));
+      const bool passes = busy || reason.contains("Storage exception");
       imported.refused.push_back(
           {.line = failed.line_of(member("datapoint")).value_or(body.lines.front()),
-           .reason = std::string(text_of(member("error"))),
+           .reason = std::move(reason),
            .passes = passes});
     }
-    imported.points += body.lines.size() - std::min(errors->get_array().size(), body.lines.size());
+    imported.points += body.lines.size() - std::min(failures, body.lines.size());
     return {};
   }
 

@@ -16,7 +16,7 @@ class UrlTarget final : public ImportTarget {
         format_(std::move(format)),
         rules_(options.limits, options.special_characters) {}
 
-  // Whether the server answers and takes points. Errors as those of ImportPart::store().
+  // Whether the server answers.
   [[nodiscard]] Result<void> check() const;
 
   [[nodiscard]] std::unique_ptr<ImportPart> new_part() override;

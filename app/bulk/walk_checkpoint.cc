@@ -29,17 +29,19 @@ std::optional<WalkState> parse_state(const boost::json::value& value) {
   const auto* const task = text("task");
   const auto* const metric = text("metric");
   const auto* const format = count("format");
+  const auto* const began = count("began");
   const auto* const time = count("time");
   const auto* const points = count("points");
   const auto* const refused = count("refused");
   const auto* const output_bytes = count("output_bytes");
   const auto* const errors_bytes = count("errors_bytes");
   if (task == nullptr || metric == nullptr || format == nullptr || *format != 1 ||
-      time == nullptr || points == nullptr || refused == nullptr || output_bytes == nullptr ||
-      errors_bytes == nullptr) {
+      began == nullptr || time == nullptr || points == nullptr || refused == nullptr ||
+      output_bytes == nullptr || errors_bytes == nullptr) {
     return std::nullopt;
   }
   return WalkState{.task = std::string(*task),
+                   .began = *began,
                    .position = {.metric = std::string(*metric), .time = *time},
                    .totals = {.points = static_cast<std::uint64_t>(*points),
                               .refused = static_cast<std::uint64_t>(*refused)},
@@ -49,21 +51,29 @@ std::optional<WalkState> parse_state(const boost::json::value& value) {
 
 }  // namespace
 
-Result<std::optional<WalkState>> read_walk_state(const std::string& path, const std::string& task) {
+Result<std::optional<WalkState>> begin_walk(const std::string& path, const std::string& task,
+                                            bool resume) {
+  if (path.empty()) return std::nullopt;
   const auto files = storage::posix_files();
   TRY(const storage::FileKind kind, files->kind(path));
   if (kind == storage::FileKind::kNone) return std::nullopt;
+  if (!resume) {
+    return fail(Errc::kConflict, fmt::format("{} exists: this was interrupted before; continue it "
+                                             "by --resume, or remove the file to begin again",
+                                             path));
+  }
   TRY(const Bytes text, storage::read_whole(*files, path, kStateBytesMax));
   boost::system::error_code error;
   const boost::json::value value = parse_json_value(text, error);
   const std::optional<WalkState> state = error ? std::nullopt : parse_state(value);
   if (!state) {
     return fail(Errc::kCorruption,
-                fmt::format("{} is no checkpoint; remove it to begin again", path));
+                fmt::format("{} is not a checkpoint; remove it to begin again", path));
   }
   if (state->task != task) {
     return fail(Errc::kConflict,
-                fmt::format("{} is of another task: \"{}\", not \"{}\"; remove it to begin again",
+                fmt::format("{} is of another task: \"{}\", not \"{}\"; give the same options, or "
+                            "remove the file to begin again",
                             path, state->task, task));
   }
   return state;
@@ -72,6 +82,7 @@ Result<std::optional<WalkState>> read_walk_state(const std::string& path, const 
 Result<void> write_walk_state(const std::string& path, const WalkState& state) {
   const boost::json::value value = {{"format", 1},
                                     {"task", state.task},
+                                    {"began", state.began},
                                     {"metric", state.position.metric},
                                     {"time", state.position.time},
                                     {"points", state.totals.points},

@@ -121,8 +121,9 @@ struct Options {
   storage::CounterLimits counter_limits;  // ingest.counter_collect_ms ..
   std::string views;                      // views: JSON; empty = no views
   storage::ViewLimits view_limits;        // storage.views_settle_ms ..
-  std::uint32_t views_cpu_percent = 25;   // storage.views_cpu_percent
-  std::string histograms;                 // histograms.config: JSON, or a file *.json; empty = off
+  bool in_tool = false;  // not a server: the store does no work of its own, such as compactions
+  std::uint32_t views_cpu_percent = 25;  // storage.views_cpu_percent
+  std::string histograms;                // histograms.config: JSON, or a file *.json; empty = off
   storage::MetadataOptions metadata;
   storage::RocksOptions rocks;
   ScrubBackupOptions care;

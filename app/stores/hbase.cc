@@ -94,7 +94,7 @@ Result<void> open_hbase(const OpenContext& context, Backend& to) {
   to.table_regions = [&hbase, table, cyclic = to.point_rows == nullptr] {
     return describe(hbase, table, cyclic);
   };
-  if (ring == nullptr || ring->ring_slots() == 0) return {};
+  if (ring == nullptr || ring->ring_slots() == 0 || options.in_tool) return {};
   storage::RegionCompactor::Dependencies dependencies{.client = hbase.client(),
                                                       .table = table,
                                                       .layout = std::move(ring),

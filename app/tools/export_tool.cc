@@ -34,6 +34,9 @@ Result<ImportTotals> run_export(const Options& options, const ExportFlags& flags
     job.checkpoint = flags.checkpoint.empty() ? flags.output + ".checkpoint" : flags.checkpoint;
   }
   job.resume = flags.resume;
+  job.task = fmt::format("export to {} as {} from {}", flags.output, flags.format,
+                         describe_source(options, flags.source));
+  job.options.special_characters = options.ingest.special_characters;
   job.errors = flags.errors;
   job.quiet = flags.quiet;
   return export_points(std::move(job), err);
@@ -52,6 +55,7 @@ ExportStatus export_files(const Options& options, const ExportFlags& flags, cons
   }
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  if (totals->points == 0 && totals->refused == 0) err("there are no such points");
   const std::string done = fmt::format("{} points written, {} refused by the format, {:.1f} s",
                                        totals->points, totals->refused, seconds);
   (flags.output == "-" ? err : out)(done);

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "app/bulk/import.h"
 #include "app/bulk/loader_sink.h"
@@ -28,12 +29,21 @@ unsigned threads_of(const ImportFlags& flags) {
   return flags.jobs > 0 ? flags.jobs : std::max(1U, std::thread::hardware_concurrency());
 }
 
+// How lines are read: a part of what a checkpoint is for.
+std::string line_options(const ImportFlags& flags) {
+  return fmt::format(" precision {} columns {}", static_cast<int>(flags.options.influx_precision),
+                     fmt::join(flags.options.csv_columns, ","));
+}
+
 // As a checkpoint names it.
 std::string target_name(const Options& options, const ImportFlags& flags) {
   if (!flags.url.empty()) return flags.url;
   std::string name(store_name(options.store));
   if (has_data_dir(options.store)) {
     name += " " + std::filesystem::absolute(options.data_dir).lexically_normal().string();
+  } else {
+    name += fmt::format(" {} {} {}{}", options.hbase.quorum, options.cells.data_table, flags.hfiles,
+                        flags.fill_gaps ? " in gaps" : "");
   }
   return name;
 }
@@ -44,8 +54,8 @@ Result<std::optional<Checkpoint>> begin_from(const CheckpointFile& file, bool re
   if (resume || (found && !found->has_value())) return found;
   return fail(
       Errc::kConflict,
-      fmt::format("{} exists: an import was interrupted; continue it by --resume, or remove "
-                  "the file to begin again",
+      fmt::format("{} exists: an import was interrupted; continue it by --resume, remove the file "
+                  "to begin again, or give another by --checkpoint",
                   file.path()));
 }
 
@@ -56,15 +66,15 @@ class Run {
         flags_(flags),
         err_(err),
         checkpoints_(flags.checkpoint.empty() ? kCheckpointName : flags.checkpoint, flags.files,
-                     target_name(options, flags)) {}
+                     target_name(options, flags) + line_options(flags)) {}
 
   Result<ImportTotals> run();
 
  private:
   Result<ingest::Format> choose_format();
   Result<ImportTotals> into_store();
-  Result<ImportTotals> through(OpenedData& data);
-  Result<ImportTotals> as_files(OpenedData& data);
+  Result<ImportTotals> import_by_store(OpenedData& data);
+  Result<ImportTotals> import_by_hfiles(OpenedData& data);
   Result<ImportTotals> into_server();
   Result<ImportTotals> into(ImportTarget& target, const boost::asio::any_io_executor& executor);
   [[nodiscard]] ingest::ImportFormat format() const {
@@ -90,7 +100,8 @@ Result<ImportTotals> Run::run() {
   if (!found) {
     TRY(begin_.format, choose_format());
   }
-  TRY(refused_, RefusedLines::open(flags_.errors, begin_.errors_bytes, err_));
+  const auto keep = found ? std::optional(found->errors_bytes) : std::nullopt;
+  TRY(refused_, RefusedLines::open(flags_.errors, keep, err_));
   TRY(const ImportTotals totals, flags_.url.empty() ? into_store() : into_server());
   TRY_VOID(checkpoints_.remove());
   return totals;
@@ -105,6 +116,7 @@ Result<ingest::Format> Run::choose_format() {
                             flags_.format, ingest::format_names()));
   }
   TRY(const std::string_view text, reader_->peek());
+  if (text.empty()) return ingest::Format::kOpenTsdb;  // nothing to read
   if (const auto detected = ingest::detect_format(text, flags_.options)) return *detected;
   return fail(Errc::kInvalidArgument,
               fmt::format("cannot tell the format of {} from its first lines; choose one by "
@@ -114,14 +126,15 @@ Result<ingest::Format> Run::choose_format() {
 
 Result<ImportTotals> Run::into_store() {
   TRY(const std::unique_ptr<OpenedData> data, OpenedData::open(options_, DataUse::kFill));
-  Result<ImportTotals> totals = flags_.hfiles.empty() ? through(*data) : as_files(*data);
+  Result<ImportTotals> totals =
+      flags_.hfiles.empty() ? import_by_store(*data) : import_by_hfiles(*data);
   const Result<void> closed = data->close();
   if (totals && !closed) return std::unexpected(closed.error());
   return totals;
 }
 
 // By the store's ordinary way for points.
-Result<ImportTotals> Run::through(OpenedData& data) {
+Result<ImportTotals> Run::import_by_store(OpenedData& data) {
   storage::PointStore& points = data.stores().points();
   ingest::Writer writer(data.stores().counters().points(), data.clock(), options_.ingest,
                         data.registry());
@@ -135,22 +148,15 @@ Result<ImportTotals> Run::through(OpenedData& data) {
 }
 
 // As files that region servers take over.
-Result<ImportTotals> Run::as_files(OpenedData& data) {
+Result<ImportTotals> Run::import_by_hfiles(OpenedData& data) {
   constexpr std::size_t kPointsAtOnce = 4 << 20;
   TRY(const auto loader,
       data.stores().make_point_loader({.url = flags_.hfiles, .fill_gaps = flags_.fill_gaps}));
   LoaderSink sink(data.stores().points(), *loader, threads_of(flags_), kPointsAtOnce);
   ingest::Writer writer(sink, data.clock(), options_.ingest, data.registry());
-  StoreTarget target(writer, format(), [&sink] { return sink.load(); });
-  TRY(ImportTotals totals, into(target, data.executor()));
-  const LoaderSink::Refused refused = sink.refused();
-  if (refused.points > 0) {
-    err_(fmt::format("{} points are outside of the table's range: {}", refused.points,
-                     refused.reason));
-    totals.points -= refused.points;
-    totals.refused += refused.points;
-  }
-  return totals;
+  StoreTarget target(
+      writer, format(), [&sink] { return sink.load(); }, [&sink] { return sink.take_refused(); });
+  return into(target, data.executor());
 }
 
 Result<ImportTotals> Run::into_server() {
@@ -191,6 +197,9 @@ ImportStatus import_files(const Options& options, const ImportFlags& flags, cons
   if (!given) err(given.error().message);
   if (!totals) {
     err(totals.error().message);
+    if (std::filesystem::exists(flags.checkpoint.empty() ? kCheckpointName : flags.checkpoint)) {
+      err("what was stored before the last checkpoint is durable; continue by --resume");
+    }
     return ImportStatus::kFailed;
   }
   const double seconds =

@@ -11,6 +11,7 @@
 #include "app/bulk/compare_points.h"
 #include "app/bulk/copy_points.h"
 #include "app/bulk/opened_data.h"
+#include "app/bulk/progress.h"
 #include "app/bulk/server_source.h"
 #include "app/bulk/store_target.h"
 #include "app/bulk/url_target.h"
@@ -24,7 +25,7 @@ namespace {
 
 using std::chrono::steady_clock;
 
-constexpr std::chrono::seconds kFollowInterval{10};
+constexpr std::chrono::seconds kFollowInterval{2};
 
 // The target, and the same as a source to compare with.
 struct OpenedTarget {
@@ -32,7 +33,7 @@ struct OpenedTarget {
   std::unique_ptr<OpenedData> data;  // null: a server
   std::unique_ptr<ingest::Writer> writer;
   std::unique_ptr<ImportTarget> target;
-  std::unique_ptr<PointSource> stored;
+  std::unique_ptr<PointSource> as_source;
 };
 
 Result<std::unique_ptr<OpenedTarget>> open_target(const Options& options, const MigrateFlags& flags,
@@ -42,18 +43,18 @@ Result<std::unique_ptr<OpenedTarget>> open_target(const Options& options, const 
     TRY(Peer peer, make_peer(flags.to_url, flags.to_peer));
     auto target = std::make_unique<UrlTarget>(peer, ingest::ImportFormat(), options.ingest);
     TRY_VOID(target->check());
-    TRY(opened->stored, open_server_source(std::move(peer), std::move(matches)));
+    TRY(opened->as_source, open_server_source(std::move(peer), std::move(matches)));
     opened->target = std::move(target);
     return opened;
   }
-  TRY(opened->data, OpenedData::open(options, DataUse::kFill));
+  TRY(opened->data, OpenedData::open(options, flags.copy ? DataUse::kFill : DataUse::kRead));
   Stores& stores = opened->data->stores();
   opened->writer = std::make_unique<ingest::Writer>(
       stores.counters().points(), opened->data->clock(), options.ingest, opened->data->registry());
   opened->target =
       std::make_unique<StoreTarget>(*opened->writer, ingest::ImportFormat(),
                                     [&points = stores.points()] { return points.flush(); });
-  opened->stored =
+  opened->as_source =
       std::make_unique<StoreSource>(stores.points(), std::move(matches), span_of(options));
   return opened;
 }
@@ -68,11 +69,13 @@ class Migration {
   Result<bool> run();
 
  private:
-  Result<ImportTotals> copy(TimeRange range, bool first);
-  // As both sides can be asked.
+  Result<CopyResult> copy(TimeRange range, bool first);
   Result<PointDifferences> compare(TimeRange range);
-  Result<bool> verify(TimeRange range);
-  Result<void> follow(TimestampMs began);
+  Result<bool> verify();
+  // Whether the target took everything.
+  Result<bool> follow(TimestampMs began);
+  // With what has arrived since the start, unless the range has an end of its own.
+  [[nodiscard]] TimeRange range_now() const;
   [[nodiscard]] unsigned threads() const {
     return flags_.jobs > 0 ? flags_.jobs : std::max(1U, std::thread::hardware_concurrency());
   }
@@ -88,7 +91,13 @@ class Migration {
   const Print& err_;
 };
 
-Result<ImportTotals> Migration::copy(TimeRange range, bool first) {
+TimeRange Migration::range_now() const {
+  TimeRange range = range_;
+  if (flags_.source.end.empty()) range.end = std::max(range.end, SystemClock().now_ms() + kHourMs);
+  return range;
+}
+
+Result<CopyResult> Migration::copy(TimeRange range, bool first) {
   source_.refresh();
   CopyJob job{.source = source_,
               .target = *target_.target,
@@ -105,14 +114,22 @@ Result<ImportTotals> Migration::copy(TimeRange range, bool first) {
 
 Result<PointDifferences> Migration::compare(TimeRange range) {
   source_.refresh();
-  target_.stored->refresh();
-  if (!flags_.to_url.empty()) range.begin = std::max(range.begin, kServerTimeMin);
-  return compare_points(source_, *target_.stored, {.range = range, .threads = threads()});
+  target_.as_source->refresh();
+  const bool to_server = !flags_.to_url.empty();
+  if (to_server) range.begin = std::max(range.begin, kServerTimeMin);
+  Progress progress(0, flags_.quiet);
+  return compare_points(
+      source_, *target_.as_source,
+      {.range = range,
+       .by_number = to_server || !flags_.source.url.empty(),
+       .only_where_first = to_server,
+       .progress = [&progress](std::uint64_t points) { progress.set(0, {.points = points}); },
+       .threads = threads()});
 }
 
-Result<bool> Migration::verify(TimeRange range) {
+Result<bool> Migration::verify() {
   err_("comparing both");
-  TRY(const PointDifferences found, compare(range));
+  TRY(const PointDifferences found, compare(range_now()));
   for (const std::string& example : found.examples) out_(example);
   out_(
       fmt::format("{} points compared: {} missing in the target, {} with another value, {} only in "
@@ -121,43 +138,52 @@ Result<bool> Migration::verify(TimeRange range) {
   return found.contained();
 }
 
-// Copies what the source receives, until it receives nothing for a while.
-Result<void> Migration::follow(TimestampMs began) {
+// Copies what the source receives, until it receives nothing for a while. What the target refuses
+// again and again counts as nothing.
+Result<bool> Migration::follow(TimestampMs began) {
   err_(
       fmt::format("following the source until it has nothing new for {} s; points up to {} s late "
                   "are followed, too",
                   flags_.quiet_ms / 1000, flags_.overlap_ms / 1000));
   auto changed = steady_clock::now();
+  std::uint64_t refused = 0;  // what the last copy could not store
   while (true) {
     const TimestampMs now = SystemClock().now_ms();
-    const TimeRange range = {.begin = std::max(range_.begin, began - flags_.overlap_ms),
-                             .end = std::max(range_.end, now + kHourMs)};
+    TimeRange range = range_now();
+    range.begin = std::max(range.begin, began - flags_.overlap_ms);
     TRY(const PointDifferences found, compare(range));
-    if (found.contained()) {
-      const auto quiet = steady_clock::now() - changed;
-      if (quiet >= std::chrono::milliseconds(flags_.quiet_ms)) return {};
-      std::this_thread::sleep_for(kFollowInterval);
-      continue;
+    const std::uint64_t wanted = found.missing + found.different;
+    if (wanted <= refused) {
+      if (steady_clock::now() - changed >= std::chrono::milliseconds(flags_.quiet_ms)) {
+        return wanted == 0;
+      }
+    } else {
+      TRY(const CopyResult copied, copy(range, false));
+      err_(fmt::format("copied {} new or changed points", wanted));
+      refused = copied.totals.refused > 0 ? wanted : 0;
+      changed = steady_clock::now();
+      if (refused == 0) began = now;
     }
-    TRY(const ImportTotals totals, copy(range, false));
-    static_cast<void>(totals);
-    err_(fmt::format("copied {} new or changed points", found.missing + found.different));
-    changed = steady_clock::now();
-    began = now;
+    std::this_thread::sleep_for(kFollowInterval);
   }
 }
 
 Result<bool> Migration::run() {
-  const TimestampMs began = SystemClock().now_ms();
   bool complete = true;
+  TimestampMs began = SystemClock().now_ms();
   if (flags_.copy) {
-    TRY(const ImportTotals totals, copy(range_, true));
-    out_(fmt::format("{} points copied, {} series refused in part", totals.points, totals.refused));
-    complete = totals.refused == 0;
+    TRY(const CopyResult copied, copy(range_, true));
+    out_(fmt::format("{} points copied, {} refusals", copied.totals.points, copied.totals.refused));
+    if (copied.totals.points == 0) err_("the source has no such points");
+    complete = copied.totals.refused == 0;
+    began = copied.began;
   }
-  if (flags_.follow) TRY_VOID(follow(began));
+  if (flags_.follow) {
+    TRY(const bool all, follow(began));
+    complete = complete && all;
+  }
   if (flags_.verify || !flags_.copy) {
-    TRY(const bool contained, verify(range_));
+    TRY(const bool contained, verify());
     complete = complete && contained;
   }
   if (target_.data && flags_.copy) {

@@ -20,6 +20,17 @@ const PointRules& all_names() {
   return kRules;
 }
 
+bool has_integers(Format format) {
+  return format == Format::kOpenTsdb || format == Format::kInflux || format == Format::kCsv;
+}
+
+// Whether a double has this value exactly.
+bool is_double(std::int64_t value) {
+  constexpr double kEnd = 9223372036854775808.0;  // 2^63
+  const auto real = static_cast<double>(value);
+  return real < kEnd && static_cast<std::int64_t>(real) == value;
+}
+
 // Keeps what the last line says.
 class LastSeries final : public PointReceiver {
  public:
@@ -53,7 +64,12 @@ class LastSeries final : public PointReceiver {
 class CheckedWriter final : public PointWriter {
  public:
   CheckedWriter(Format format, const FormatOptions& options, MakeWriter make)
-      : format_(format), options_(options), make_(make), writer_(make(format, options)) {
+      : format_(format),
+        options_(options),
+        opentsdb_names_({.tags_max = 1 << 16, .name_bytes_max = 1 << 24},
+                        options.special_characters),
+        make_(make),
+        writer_(make(format, options)) {
     options_.influx_precision = TimeUnit::kNanoseconds;  // the one that is written
     begin_probe();
   }
@@ -72,6 +88,11 @@ class CheckedWriter final : public PointWriter {
   }
 
   std::expected<void, Unwritable> point(PointBits point, std::string& to) override {
+    if ((point.flags & kFloat) == 0 && !has_integers(format_) &&
+        !is_double(as_integer(point.value))) {
+      return std::unexpected(fmt::format("{} has only doubles, and {} is none",
+                                         format_name(format_), as_integer(point.value)));
+    }
     return writer_->point(point, to);
   }
 
@@ -80,7 +101,8 @@ class CheckedWriter final : public PointWriter {
     probe_writer_ = make_(format_, options_);
     FormatOptions options = options_;
     options.csv_columns.clear();
-    probe_parser_ = make_parser(format_, options, all_names());
+    probe_parser_ =
+        make_parser(format_, options, format_ == Format::kOpenTsdb ? opentsdb_names_ : all_names());
     text_.clear();
     probe_writer_->header(text_);
   }
@@ -105,6 +127,7 @@ class CheckedWriter final : public PointWriter {
 
   const Format format_;
   FormatOptions options_;
+  const PointRules opentsdb_names_;
   const MakeWriter make_;
   const std::unique_ptr<PointWriter> writer_;
   std::unique_ptr<PointWriter> probe_writer_;

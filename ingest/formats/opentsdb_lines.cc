@@ -81,6 +81,8 @@ class OpentsdbParser final : public PointParser {
 class OpentsdbWriter final : public PointWriter {
  public:
   std::expected<void, Unwritable> series(const SeriesName& name, std::string& /*to*/) override {
+    if (name.metric.starts_with('#')) return std::unexpected("lines with # are comments");
+    if (name.metric == "put") return std::unexpected("a line may begin with the command put");
     if (name.tags.empty()) return std::unexpected("it has no tags");
     metric_ = name.metric;
     tags_.clear();

@@ -50,6 +50,8 @@ struct FormatOptions {
   std::string influx_value_field{kInfluxValueField};   // adds nothing to its measurement; may be ""
   TimeUnit influx_precision = TimeUnit::kNanoseconds;  // of times
   std::vector<std::string> csv_columns = {};  // instead of a header line; empty: it has one
+  // Of names in OpenTSDB's lines, besides OpenTSDB's own: ingest.special_characters. For writers.
+  std::string special_characters = {};
   std::optional<TimestampMs> default_time = std::nullopt;  // of points without a time; else refused
 };
 

@@ -230,6 +230,7 @@ Task<Imported> ImportBatch::commit() {
     return std::tie(one.origin, one.why.text) < std::tie(other.origin, other.why.text);
   });
   imported.points = committed.taken;
+  imported.durable = std::move(committed.durable);
   for (BatchRefusal& refusal : refused) {
     // All points of a line may have one reason.
     if (!imported.refused.empty() && imported.refused.back().line == refusal.origin &&

@@ -8,7 +8,7 @@
 //
 //   Order    of two points of a series with equal times, the one that is committed later wins.
 //   Threads  one thread at a time uses a batch.
-//   Durable  what commit() stored is durable when the store says so: after PointStore::flush().
+//   Durable  what commit() stored is durable after PointStore::flush(), if `durable` has no error.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +17,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/threads/completion.h"
 #include "common/threads/task.h"
 #include "ingest/formats/point_format.h"
 #include "ingest/import/series_points.h"
@@ -34,6 +35,9 @@ struct RefusedLine {
 struct Imported {
   std::uint64_t points = 0;          // stored
   std::vector<RefusedLine> refused;  // by line; a line may be there more than once
+  // Of the stored points: see storage::Accepted. With an engine that does not log points, it says
+  // nothing.
+  Completion durable = Completion::done();
 };
 
 struct ImportFormat {
