@@ -77,7 +77,7 @@ void BulkCommands::declare_import(CLI::App& app) {
                  "With --hfiles: points that exist stay as they are")
       ->needs("--hfiles");
   import_->add_option("--errors", importing_.errors,
-                      "Write refused lines to this file: input, line number, reason and line, "
+                      "Write refused lines to this new file: input, line number, reason and line, "
                       "separated by tabs");
   import_->add_flag("--resume", importing_.resume,
                     "Continue the import that was interrupted; needs the same files");
@@ -126,9 +126,10 @@ void BulkCommands::declare_export(CLI::App& app) {
   export_->add_option("--output", exporting_.output,
                       "File to create, packed if it ends in .gz or .zst (default: -, standard "
                       "output)");
-  export_->add_option("--errors", exporting_.errors,
-                      "Write what the format cannot say to this file: series, number of points and "
-                      "reason, separated by tabs");
+  export_->add_option(
+      "--errors", exporting_.errors,
+      "Write what the format cannot say to this new file: series, number of points and "
+      "reason, separated by tabs");
   export_->add_flag("--resume", exporting_.resume, "Continue the export that was interrupted");
   export_->add_option("--checkpoint", exporting_.checkpoint,
                       "File that says how far the export has come (default: the output's name with "
@@ -188,9 +189,10 @@ void BulkCommands::declare_migrate(CLI::App& app) {
   migrate_->add_flag("--resume", migrating_.resume, "Continue the migration that was interrupted");
   migrate_->add_option("--checkpoint", migrating_.checkpoint,
                        "File that says how far it has come (default: ./halite-migrate.checkpoint)");
-  migrate_->add_option("--errors", migrating_.errors,
-                       "Write refused series to this file: series, number of points and reason, "
-                       "separated by tabs");
+  migrate_->add_option(
+      "--errors", migrating_.errors,
+      "Write refused series to this new file: series, number of points and reason, "
+      "separated by tabs");
   migrate_->add_option("--jobs", migrating_.jobs, "Threads (default: one for each processor)")
       ->check(CLI::Range(0U, kJobsMax));
   migrate_->add_flag("--quiet", migrating_.quiet, "Show no progress");
