@@ -31,7 +31,7 @@ Task<storage::Accepted> LoaderSink::append(storage::PointBatch batch) {
   add(gathered_.times, batch.times);
   add(gathered_.values, batch.values);
   add(gathered_.flags, batch.flags);
-  co_return storage::Accepted();
+  co_return storage::Accepted{.durable = Completion::done(), .refused = {}};
 }
 
 ImportTarget::LateRefusals LoaderSink::take_refused() {

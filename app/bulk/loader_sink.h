@@ -33,7 +33,7 @@ class LoaderSink final : public storage::PointSink {
   [[nodiscard]] const storage::Series& series(storage::SeriesId id) const override {
     return store_.series(id);
   }
-  // Loads the batch before, if it is full.
+  // Loads the batch before, if it is full. `durable` says nothing: points are durable after load().
   Task<storage::Accepted> append(storage::PointBatch batch) override;
 
   // Loads everything that was appended.
