@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <cstdint>
+#include <optional>
 
 #include <boost/json.hpp>
 #include <boost/json/basic_parser_impl.hpp>
@@ -11,6 +12,15 @@ namespace {
 
 namespace json = boost::json;
 using Code = boost::system::error_code;
+
+// Nothing unless the whole text is such a number.
+template <class Number>
+std::optional<Number> read(json::string_view text) {
+  Number number = 0;
+  const auto [end, wrong] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool all = wrong == std::errc() && end == text.data() + text.size();
+  return all ? std::optional(number) : std::nullopt;
+}
 
 // Builds a value from the events of Boost's parser.
 class Builder {
@@ -64,10 +74,12 @@ class Builder {
   }
   // The text is the whole number, because the parser gets the whole document at once.
   bool on_double(double about, json::string_view text, Code& /*error*/) {
-    double exact = 0;
-    const auto [end, wrong] = std::from_chars(text.data(), text.data() + text.size(), exact);
-    const bool read = wrong == std::errc() && end == text.data() + text.size();
-    stack_.push_double(read ? exact : about);  // overflow gives infinity, underflow 0
+    // The parser takes the least integer for a double.
+    if (const auto integer = read<std::int64_t>(text)) {
+      stack_.push_int64(*integer);
+    } else {
+      stack_.push_double(read<double>(text).value_or(about));  // overflow: infinity, underflow: 0
+    }
     return true;
   }
   bool on_bool(bool value, Code& /*error*/) {

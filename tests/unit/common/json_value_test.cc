@@ -1,5 +1,7 @@
 #include "common/json/json_value.h"
 
+#include <cstdint>
+#include <limits>
 #include <string>
 
 #include <fmt/format.h>
@@ -17,6 +19,22 @@ TEST(JsonValue, ReadsTheNearestDouble) {
     ASSERT_FALSE(error) << text;
     EXPECT_EQ(read.to_number<double>(), value) << text;
   }
+}
+
+TEST(JsonValue, ReadsTheLeastAndTheGreatestInteger) {
+  for (const std::int64_t value :
+       {std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::min() + 1,
+        std::int64_t{0}, std::numeric_limits<std::int64_t>::max()}) {
+    boost::system::error_code error;
+    const boost::json::value read = parse_json_value(std::to_string(value), error);
+    ASSERT_FALSE(error) << value;
+    ASSERT_TRUE(read.is_int64()) << value;
+    EXPECT_EQ(read.get_int64(), value);
+  }
+  boost::system::error_code error;
+  EXPECT_TRUE(parse_json_value("-9223372036854775808.0", error).is_double());
+  EXPECT_TRUE(parse_json_value("-9223372036854775809", error).is_double());
+  EXPECT_TRUE(parse_json_value("-9223372036854775808e0", error).is_double());
 }
 
 TEST(JsonValue, RefusesWhatIsNotOneValue) {
