@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <list>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -11,6 +12,12 @@
 
 namespace halite::app {
 namespace {
+
+// Into how many parts a slice is divided. Few reads find the points in a long time that is mostly
+// empty, and slices become not much smaller than they may be.
+constexpr std::int64_t kPartsAtOnce = 16;
+
+using Prepared = std::unique_ptr<SliceSink::Prepared>;
 
 class Walk {
  public:
@@ -24,11 +31,13 @@ class Walk {
   Result<void> run();
 
  private:
-  struct Next {
-    std::uint64_t number = 0;
+  enum class State : std::uint8_t { kWaits, kInWork, kPrepared };
+  struct Entry {
     SourceSlice slice;
+    State state = State::kWaits;
+    Prepared prepared = nullptr;
   };
-  using Prepared = std::unique_ptr<SliceSink::Prepared>;
+  using Queue = std::list<Entry>;
 
   void work();
   std::optional<Next> next();
@@ -44,6 +53,11 @@ class Walk {
   void end_turn();
   void stop(Error why);
 
+  // With mutex_.
+  std::optional<Queue::iterator> next();
+  bool add_slice();
+  void divide(Queue::iterator entry, const std::vector<SourceSlice>& parts);
+
   PointSource& source_;
   SliceSink& sink_;
   const WalkOptions& options_;
@@ -54,18 +68,22 @@ class Walk {
   std::vector<std::string> metrics_;
   std::size_t metric_ = 0;
   TimestampMs time_ = 0;   // of the next slice
-  std::int64_t range_ms_;  // of the next slices
-  std::uint64_t slices_ = 0;
-  std::uint64_t turn_ = 0;
+  std::int64_t range_ms_;  // of the next slice
+  Queue queue_;            // slices that were not passed on, in order
+  std::size_t prepared_ = 0;
+  bool passes_on_ = false;  // one thread does
   std::optional<Error> error_;
 };
 
 Result<void> Walk::run() {
+  if (options_.range.begin >= options_.range.end) return {};
   TRY(metrics_, source_.metrics());
   const auto from = std::ranges::lower_bound(metrics_, options_.from.metric);
   metric_ = static_cast<std::size_t>(from - metrics_.begin());
   time_ = options_.range.begin;
-  if (from != metrics_.end() && *from == options_.from.metric) {
+  // A walk that begins with all time at once divides it again as it did before.
+  const bool whole = ranges_.first >= options_.range.end - options_.range.begin;
+  if (!whole && from != metrics_.end() && *from == options_.from.metric) {
     time_ = std::max(time_, options_.from.time);
   }
   std::vector<std::thread> threads;
@@ -81,29 +99,35 @@ Result<void> Walk::run() {
 }
 
 void Walk::work() {
-  while (const std::optional<Next> slice = next()) {
-    const Result<void> walked = walk_slice(*slice);
-    if (!walked) return stop(walked.error());
+  while (true) {
+    Queue::iterator entry;
+    {
+      std::unique_lock lock(mutex_);
+      std::optional<Queue::iterator> found;
+      // A slice in work may be divided, and then there is more to do.
+      changed_.wait(lock, [&] { return error_ || (found = next()) || queue_.empty(); });
+      if (error_ || !found) return;
+      entry = *found;
+      entry->state = State::kInWork;
+    }
+    Result<void> done = prepare(entry);
+    if (done) done = pass_on();
+    if (!done) return stop(std::move(done).error());
   }
 }
 
-std::optional<Walk::Next> Walk::next() {
-  const std::lock_guard lock(mutex_);
-  if (error_) return std::nullopt;
-  if (metric_ < metrics_.size() && time_ >= options_.range.end) {
-    ++metric_;
-    time_ = options_.range.begin;
-    range_ms_ = ranges_.first;
+// The first slice that waits; nothing while enough are prepared. Those before all prepared ones are
+// always taken: the others wait for them.
+std::optional<Walk::Queue::iterator> Walk::next() {
+  const std::size_t prepared_max = 2 * std::size_t{std::max(1U, options_.threads)};
+  for (int i = 0; i < 2; ++i) {
+    for (auto entry = queue_.begin(); entry != queue_.end(); ++entry) {
+      if (entry->state == State::kWaits) return entry;
+      if (entry->state == State::kPrepared && prepared_ >= prepared_max) return std::nullopt;
+    }
+    if (!add_slice()) return std::nullopt;
   }
-  if (metric_ == metrics_.size() || options_.range.begin >= options_.range.end) return std::nullopt;
-  const std::int64_t unit = ranges_.min;
-  const TimestampMs end = range_ms_ >= options_.range.end - time_
-                              ? options_.range.end
-                              : std::min(options_.range.end, ((time_ + range_ms_) / unit) * unit);
-  Next next{.number = slices_++,
-            .slice = {.metric = metrics_[metric_], .range = {.begin = time_, .end = end}}};
-  time_ = end;
-  return next;
+  return std::nullopt;
 }
 
 Result<void> Walk::walk_slice(const Next& next) {
@@ -156,23 +180,47 @@ std::optional<std::pair<SourceSlice, SourceSlice>> Walk::halves(const SourceSlic
   return halves;
 }
 
-void Walk::set_range(std::int64_t range_ms) {
+// Adapts the length of the next slice to what this one has.
+void Walk::adapt(const SourceSlice& slice, std::size_t points) {
+  if (slice.parts != 1) return;
+  constexpr std::int64_t kGrowth = 2;
+  constexpr std::int64_t kGrowthWhenEmpty = 16;
+  std::int64_t range_ms = slice.range.end - slice.range.begin;
+  if (points > options_.slice_points_max) {
+    range_ms /= kPartsAtOnce;
+  } else if (points < options_.slice_points_max / 4) {
+    range_ms *= points == 0 ? kGrowthWhenEmpty : kGrowth;
+  }
   const std::lock_guard lock(mutex_);
   range_ms_ = std::clamp(range_ms, ranges_.min, ranges_.max);
 }
 
-bool Walk::wait_for_turn(std::uint64_t number) {
-  std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this, number] { return error_ || turn_ == number; });
-  return !error_;
-}
-
-void Walk::end_turn() {
-  {
-    const std::lock_guard lock(mutex_);
-    ++turn_;
+std::vector<SourceSlice> Walk::parts_of(const SourceSlice& slice) const {
+  std::vector<SourceSlice> parts;
+  if (slice.parts == 1) {
+    TimestampMs begin = slice.range.begin;
+    const std::int64_t range_ms = slice.range.end - begin;
+    for (std::int64_t i = 1; i <= kPartsAtOnce; ++i) {
+      const TimestampMs about = slice.range.begin + range_ms * i / kPartsAtOnce;
+      const TimestampMs end =
+          i == kPartsAtOnce ? slice.range.end : about / ranges_.min * ranges_.min;
+      if (end <= begin) continue;
+      parts.push_back(slice);
+      parts.back().range = {.begin = begin, .end = end};
+      begin = end;
+    }
+    if (parts.size() > 1) return parts;
+    parts.clear();
   }
-  changed_.notify_all();
+  constexpr std::size_t kPartsMax = std::size_t{1} << 40;
+  if (!source_.has_parts() || slice.parts >= kPartsMax) return parts;
+  constexpr auto kParts = static_cast<std::size_t>(kPartsAtOnce);
+  for (std::size_t i = 0; i < kParts; ++i) {
+    parts.push_back(slice);
+    parts.back().part = kParts * slice.part + i;
+    parts.back().parts = kParts * slice.parts;
+  }
+  return parts;
 }
 
 void Walk::stop(Error why) {

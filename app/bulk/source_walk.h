@@ -1,7 +1,9 @@
 // Reads a source metric by metric, each in the order of time, in slices that fit into memory.
 //
 // Several threads read and prepare slices; one after the other passes them on, in order. A slice
-// with too many points is read again in halves: first of its time, then of its series.
+// with too many points is read again in parts: first of its time, then of its series. If the source
+// takes all time as one slice, its slices depend on nothing but its points, also in a walk that
+// resumes.
 #pragma once
 
 #include <cstddef>
@@ -38,7 +40,7 @@ struct WalkOptions {
   TimeRange range;
   SourcePosition from;  // an interrupted walk; empty: the beginning
   unsigned threads = 1;
-  std::size_t slice_points_max = 1 << 18;  // in memory, for each thread
+  std::size_t slice_points_max = 1 << 18;  // each thread has up to three slices in memory
 };
 
 // Blocks. Returns the first error; reached() has told how far it came.

@@ -32,9 +32,10 @@ class StoreSource final : public PointSource {
   Result<std::vector<ingest::SeriesPoints>> read(const SourceSlice& slice,
                                                  std::size_t points_max) override;
   void refresh() override;
-  // No maximum: a read ends early if it has too many points.
+  // All at once: a read ends early if it has too many points.
   [[nodiscard]] SliceRanges ranges() const override {
-    return {.min = range_ms_min_, .first = range_ms_min_, .max = INT64_MAX / 64};
+    constexpr std::int64_t kAll = INT64_MAX / 64;
+    return {.min = range_ms_min_, .first = kAll, .max = kAll};
   }
   [[nodiscard]] bool has_parts() const override { return true; }
 
