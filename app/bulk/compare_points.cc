@@ -91,6 +91,7 @@ class Visitor final : public SliceSink {
     return {};
   }
   Result<void> reached(const SourcePosition& /*position*/) override { return {}; }
+  [[nodiscard]] bool stopped() const { return stopped_; }
 
  private:
   Visit visit_;
@@ -179,9 +180,12 @@ Result<Digests> Comparison::digest(PointSource& source, const std::string& metri
       ++digest.count;
       digest.hash += hash_of(point, options_.by_number);
     }
+    return !divisible || digests.size() <= options_.hours_max;
   });
   OneMetric one(source, metric);
-  TRY_VOID(walk_source(one, sink, walk(range)));
+  const Result<void> walked = walk_source(one, sink, walk(range));
+  if (sink.stopped()) return std::nullopt;
+  TRY_VOID(walked);
   return digests;
 }
 
@@ -239,6 +243,7 @@ Result<std::map<SeriesHour, HourPoints>> Comparison::read_hours(PointSource& sou
       const auto hour = read.find({.hour = point.time / kHourMs, .series = number});
       if (hour != read.end()) hour->second.insert_or_assign(point.time, point);
     }
+    return true;
   });
   OneMetric one(source, metric);
   TRY_VOID(walk_source(one, sink, walk(range)));

@@ -32,7 +32,9 @@ struct PointComparison {
   bool only_where_first = false;
   std::function<void(std::uint64_t points)> progress = {};  // called now and then
   unsigned threads = 1;
+  bool kinds = true;  // whether an integer differs from the equal float
   std::size_t examples_max = 10;
+  std::size_t hours_max = 2 << 20;  // compared at once, of all series; or those of one day
 };
 
 // Blocks.

@@ -240,6 +240,9 @@ class OpentsdbSource final : public ServerSource {
     if (const std::int64_t* const integer = value.if_int64()) {
       return ingest::integer_point(*ms, *integer);
     }
+    if (const std::uint64_t* const large = value.if_uint64()) {
+      return ingest::double_point(*ms, double_bits(static_cast<double>(*large)));
+    }
     if (const double* const real = value.if_double()) {
       return ingest::double_point(*ms, double_bits(*real));
     }
