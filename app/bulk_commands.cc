@@ -37,6 +37,11 @@ void declare_source(CLI::App& app, SourceFlags& source) {
   app.add_option("--end", source.end, "Time after the last one (default: the end)");
 }
 
+void declare_interval(CLI::App& app, double& seconds) {
+  app.add_option("--checkpoint-interval", seconds, "Seconds between checkpoints (default: 20)")
+      ->check(CLI::PositiveNumber);
+}
+
 }  // namespace
 
 BulkCommands::BulkCommands(CLI::App& app, ServeFlags& flags) : flags_(flags) {

@@ -19,6 +19,10 @@ namespace halite::app {
 
 // The time between two checkpoints of an import, an export or a migration.
 inline constexpr std::chrono::seconds kCheckpointInterval{20};
+[[nodiscard]] inline std::chrono::milliseconds interval_ms(double seconds) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(
+      std::chrono::duration<double>(seconds));
+}
 
 struct ImportTotals {
   std::uint64_t points = 0;   // stored

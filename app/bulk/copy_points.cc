@@ -57,7 +57,7 @@ class Copy final : public SliceSink {
 
   Result<void> reached(const SourcePosition& position) override {
     state_.position = position;
-    if (steady_clock::now() - last_ < kCheckpointInterval) return {};
+    if (steady_clock::now() - last_ < job_.checkpoint_interval) return {};
     return checkpoint();
   }
 

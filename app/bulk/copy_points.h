@@ -3,6 +3,7 @@
 // harmless.
 #pragma once
 
+#include <chrono>
 #include <string>
 
 #include <boost/asio/any_io_executor.hpp>
@@ -22,6 +23,7 @@ struct CopyJob {
   WalkOptions walk;                       // `from` is set by copy_points()
   std::string task;                       // identifies the copy in its checkpoint
   std::string checkpoint;                 // path; empty: none is written
+  std::chrono::milliseconds checkpoint_interval = kCheckpointInterval;
   bool resume = false;
   std::string errors;  // path of a file of refused series; empty: none
   bool quiet = false;  // shows no progress

@@ -110,6 +110,14 @@ class Output {
   std::uint64_t bytes_;
 };
 
+Result<void> refuse_existing(const std::string& path) {
+  TRY(const storage::FileKind kind, storage::posix_files()->kind(path));
+  if (kind == storage::FileKind::kNone) return {};
+  return fail(
+      Errc::kConflict,
+      fmt::format("{} exists; remove it, or continue an interrupted export by --resume", path));
+}
+
 struct Unwritten {
   std::string series;
   std::string reason;
@@ -194,7 +202,7 @@ Result<void> Export::take(std::unique_ptr<Prepared> prepared) {
 
 Result<void> Export::reached(const SourcePosition& position) {
   state_.position = position;
-  if (steady_clock::now() - last_ < kCheckpointInterval) return {};
+  if (steady_clock::now() - last_ < job_.checkpoint_interval) return {};
   return checkpoint();
 }
 

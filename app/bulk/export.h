@@ -5,6 +5,7 @@
 // resumes cuts the file back to the last checkpoint and continues there.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -32,13 +33,14 @@ struct ExportJob {
   Packing packing = Packing::kNone;
   std::string task = {};        // identifies the export in its checkpoint
   std::string checkpoint = {};  // path; empty: none is written
+  std::chrono::milliseconds checkpoint_interval = kCheckpointInterval;
   bool resume = false;
   std::string errors = {};  // path of a file of points that the format cannot say; empty: none
   bool quiet = false;       // shows no progress
 };
 
-// Blocks. kConflict: the file exists and the export does not resume, or the checkpoint is of
-// another export.
+// Blocks. kConflict: the file exists and the export does not resume, the checkpoint is of another
+// export, or the file has less than the checkpoint says.
 [[nodiscard]] Result<ImportTotals> export_points(ExportJob job, const Print& err);
 
 }  // namespace halite::app

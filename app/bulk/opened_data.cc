@@ -1,5 +1,6 @@
 #include "app/bulk/opened_data.h"
 
+#include <filesystem>
 #include <utility>
 
 namespace halite::app {
@@ -17,6 +18,14 @@ void prepare_to_fill(Options& options) {
 }
 
 }  // namespace
+
+std::string store_text(const Options& options) {
+  std::string text(store_name(options.store));
+  if (has_data_dir(options.store)) {
+    text += " " + std::filesystem::absolute(options.data_dir).lexically_normal().string();
+  }
+  return text;
+}
 
 OpenedData::OpenedData(Options options)
     : options_(std::move(options)), threads_(kThreads, "tool") {}

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include <boost/asio/any_io_executor.hpp>
 #include <prometheus/registry.h>
@@ -21,6 +22,9 @@ enum class DataUse : std::uint8_t {
   kRead,  // changes nothing; of a data directory, its state when it was opened
   kFill,  // points bypass the write-ahead log: they are durable after PointStore::flush()
 };
+
+// The store of the options, as a checkpoint names it.
+[[nodiscard]] std::string store_text(const Options& options);
 
 class OpenedData {
  public:

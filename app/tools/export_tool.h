@@ -16,6 +16,7 @@ struct ExportFlags {
   std::string output = "-";  // "-": standard output
   std::string errors;        // file of points that the format cannot say; empty: none
   std::string checkpoint;    // file; empty: the output with ".checkpoint"
+  double checkpoint_interval_s = 20;
   bool resume = false;
   bool quiet = false;
   unsigned jobs = 0;  // threads; 0: one for each processor

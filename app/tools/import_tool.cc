@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <thread>
@@ -168,9 +167,8 @@ Result<ImportTotals> Run::into_server() {
 }
 
 Result<ImportTotals> Run::into(ImportTarget& target, const boost::asio::any_io_executor& executor) {
-  const std::chrono::duration<double> interval(flags_.checkpoint_interval_s);
   ImportTimes times;
-  times.checkpoint_interval = std::chrono::duration_cast<std::chrono::milliseconds>(interval);
+  times.checkpoint_interval = interval_ms(flags_.checkpoint_interval_s);
   Progress progress(reader_->bytes_total(), flags_.quiet);
   return import_points({.reader = *reader_,
                         .target = target,

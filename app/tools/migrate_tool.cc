@@ -105,6 +105,7 @@ Result<CopyResult> Migration::copy(TimeRange range, bool first) {
               .walk = {.range = range, .from = {}, .threads = threads()},
               .task = flags_.task,
               .checkpoint = {},
+              .checkpoint_interval = interval_ms(flags_.checkpoint_interval_s),
               .resume = flags_.resume && first,
               .errors = first ? flags_.errors : std::string(),
               .quiet = flags_.quiet || !first};

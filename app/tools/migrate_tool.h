@@ -19,7 +19,8 @@ struct MigrateFlags {
   std::string task;        // identifies the migration
   std::string checkpoint;  // file; empty: kMigrateCheckpoint in the current directory
   std::string errors;      // file of refused series; empty: none
-  bool copy = true;        // false: only compares
+  double checkpoint_interval_s = 20;
+  bool copy = true;  // false: only compares
   bool resume = false;
   bool verify = false;
   bool follow = false;
