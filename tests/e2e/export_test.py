@@ -1,0 +1,401 @@
+#!/usr/bin/env python3
+"""`halite export` and `halite migrate`: what is exported comes back as the same bytes, in each format;
+kill -9 in the midst of an export that is then resumed; points copied between directories and
+servers, also while the source still receives some. HALITE_SEED chooses the moments.
+"""
+
+import gzip
+import json
+import os
+import random
+import subprocess
+import threading
+import time
+
+import support
+
+T = 1356998400
+ALL, REFUSED, FAILED = 0, 1, 2
+FORMATS = ("opentsdb", "influx", "csv")
+FORMATS_OF_DOUBLES = ("prometheus", "openmetrics", "vmjson", "promdump")
+CLASSES = ("--set", "storage.retention=tmp.=36500d")
+
+
+class ExportTest(support.HaliteTest):
+    def start(self, command, *arguments, **more):
+        return subprocess.Popen([support.binary(), command, *map(str, arguments)],
+                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, cwd=self.scratch,
+                                env=support.clean_environment(), **more)
+
+    def run_tool(self, command, *arguments, expect=ALL):
+        """Standard output, as bytes, and standard error."""
+        process = self.start(command, *arguments)
+        out, err = process.communicate(timeout=support.START_SECONDS)
+        self.assertEqual(process.returncode, expect, (out[-2000:], err[-2000:]))
+        return out, err.decode()
+
+    def imported(self, name, text, *more):
+        """A data directory with the points of a text."""
+        file = self.scratch / f"{name}.txt"
+        file.write_text(text)
+        self.run_tool("import", "--quiet", "--data-dir", self.scratch / name, *more, file)
+        return self.scratch / name
+
+    def exported(self, data_dir, *arguments, expect=ALL):
+        return self.run_tool("export", "--quiet", "--data-dir", data_dir, *arguments,
+                             expect=expect)[0]
+
+    def interrupt(self, checkpoint, *arguments):
+        """Kills a tool after it has written a checkpoint with points."""
+        process = self.start(*arguments, "--checkpoint-interval", 0.001)
+        while True:
+            self.assertIsNone(process.poll(), "it was too fast")
+            try:
+                if json.loads(checkpoint.read_text())["points"] > 0:
+                    break
+            except FileNotFoundError:
+                pass
+            time.sleep(0.001)
+        process.kill()
+        process.communicate()
+        self.assertTrue(checkpoint.exists(), "it was too fast")
+
+    def migrated(self, *arguments, expect=ALL):
+        out, err = self.run_tool("migrate", "--quiet", *arguments, expect=expect)
+        return out.decode(), err
+
+    def served(self, data_dir, *arguments):
+        return self.server("--set", "self_metrics.enabled=false", *arguments,
+                           data_dir=data_dir).start()
+
+    @staticmethod
+    def url(server):
+        return f"http://127.0.0.1:{server.port}"
+
+
+def some_points():
+    """Lines of several metrics, series and kinds of numbers, over two days."""
+    rng = random.Random(1)
+    lines = []
+    for i in range(2000):
+        lines.append(f"sys.cpu {T + 60 * i} {rng.randrange(-1000, 1000)} host=a dc=x")
+        lines.append(f"sys.cpu {T + 60 * i} {rng.random():.6f} host=b")
+        lines.append(f"sys.mem {1000 * (T + 60 * i) + i % 1000} {rng.random() * 1e9} host=b")
+    lines.append(f"sys.big {T} {2 ** 63 - 1} host=a")
+    lines.append(f"sys.big {T + 1} {-2 ** 63} host=a")
+    lines.append(f"sys.big {T + 2} 4.9e-324 host=b")
+    lines.append(f"sys.big {T + 3} -1.7976931348623157e308 host=b")
+    return "\n".join(lines) + "\n"
+
+
+class RoundTrip(ExportTest):
+    def test_each_format_comes_back_as_the_same_bytes(self):
+        first = self.imported("first", some_points())
+        for form in FORMATS + FORMATS_OF_DOUBLES:
+            with self.subTest(form):
+                file = self.scratch / f"points.{form}"
+                # Of the large integers, these read the nearest doubles.
+                chosen = ("--match", "sys.cpu", "--match", "sys.mem") if (
+                    form in FORMATS_OF_DOUBLES) else ()
+                self.exported(first, "--format", form, "--output", file, *chosen)
+                self.assertFalse((self.scratch / f"points.{form}.checkpoint").exists())
+                second = self.scratch / f"from-{form}"
+                more = ("--precision", "ns") if form == "influx" else ()
+                self.run_tool("import", "--quiet", "--format", form, *more, "--data-dir", second,
+                              file)
+                self.assertEqual(self.exported(second, "--format", form), file.read_bytes())
+
+    def test_a_text_of_opentsdb_says_everything(self):
+        first = self.imported("first", some_points())
+        text = self.exported(first)
+        self.assertEqual(text.count(b"\n"), 6004)
+        again = self.imported("second", text.decode())
+        self.migrated("--no-copy", "--from", first, "--to", again)
+        self.assertEqual(self.exported(again), text)
+
+    def test_packed(self):
+        first = self.imported("first", some_points())
+        text = self.exported(first)
+        for name in ("a.gz", "a.zst"):
+            file = self.scratch / name
+            self.exported(first, "--output", file)
+            self.assertLess(file.stat().st_size, len(text) / 2)
+            self.run_tool("import", "--quiet", "--data-dir", self.scratch / f"of-{name}", file)
+            self.assertEqual(self.exported(self.scratch / f"of-{name}"), text)
+        self.assertEqual(gzip.decompress((self.scratch / "a.gz").read_bytes()), text)
+
+    def test_series_of_a_class_and_without_tags(self):
+        # Influx and vmjson know series without tags.
+        text = "".join(json.dumps({"metric": {"__name__": name}, "values": [1, 2],
+                                   "timestamps": [1000 * T, 1000 * T + 1000]}) + "\n"
+                       for name in ("bare", "tmp.bare"))
+        first = self.imported("first", text + json.dumps(
+            {"metric": {"__name__": "tmp.x", "host": "a"}, "values": [3],
+             "timestamps": [1000 * T]}) + "\n", *CLASSES)
+        out = self.exported(first, *CLASSES, "--format", "vmjson")
+        self.assertEqual(out.count(b"\n"), 3)
+        second = self.imported("second", out.decode(), *CLASSES)
+        self.assertEqual(self.exported(second, *CLASSES, "--format", "vmjson"), out)
+        self.migrated("--set", CLASSES[1], "--no-copy", "--from", first, "--to", second)
+
+    def test_what_a_format_cannot_say_is_named(self):
+        nan = json.dumps({"metric": {"__name__": "sys.nan", "host": "a"}, "values": [1, "NaN"],
+                          "timestamps": [1000 * T, 1000 * T + 1000]}) + "\n"
+        first = self.imported("first", nan)
+        errors, out = self.scratch / "errors", self.scratch / "out"
+        self.exported(first, "--errors", errors, "--output", out, expect=REFUSED)
+        series, points, reason, *_ = errors.read_text().split("\t")
+        self.assertEqual((series, points), ("sys.nan host=a", "1"))
+        self.assertIn("NaN", reason)
+        self.assertEqual(out.read_text(), f"sys.nan {T} 1.0 host=a\n")
+
+
+class Choice(ExportTest):
+    def test_series_and_times(self):
+        first = self.imported("first", some_points())
+        lines = self.exported(first).decode().splitlines()
+
+        def chosen(*arguments):
+            return self.exported(first, *arguments).decode().splitlines()
+
+        def metric_is(name):
+            return [line for line in lines if line.startswith(name)]
+
+        self.assertEqual(chosen("--match", "sys.cpu"), metric_is("sys.cpu "))
+        self.assertEqual(chosen("--match", "sys.cpu{host=b}"),
+                         [line for line in metric_is("sys.cpu ") if "host=b" in line])
+        both = chosen("--match", "sys.cpu{host=b}", "--match", "sys.c*{host=a}")
+        self.assertEqual(both, metric_is("sys.cpu "))
+        self.assertEqual(chosen("--match", "sys.*{host=b}", "--match", "none"),
+                         [line for line in lines if "host=b" in line])
+        begin, end = T + 3600, T + 7200
+
+        def second(line):
+            number = int(line.split()[1])
+            return number if number < 1 << 33 else number / 1000
+
+        self.assertEqual(chosen("--start", begin, "--end", end),
+                         [line for line in lines if begin <= second(line) < end])
+        self.assertEqual(chosen("--start", end, "--match", "none"), [])
+
+    def test_wrong_arguments(self):
+        first = self.imported("first", f"sys.cpu {T} 1 host=a\n")
+        there = self.scratch / "there"
+        there.write_text("mine")
+        for arguments, said in (
+                (("--format", "cobol"), "cobol"), (("--start", T + 1, "--end", T), "--start"),
+                (("--start", "soon"), "--start"), (("--match", "a{b"), "--match"),
+                (("--resume",), "--output"), (("--output", there), "exists"),
+                (("--output", there, "--resume"), "exists"),
+                (("--output", self.scratch / "none" / "x"), "none")):
+            with self.subTest(arguments):
+                _, err = self.run_tool("export", "--data-dir", first, *arguments, expect=FAILED)
+                self.assertIn(said, err)
+        self.assertEqual(there.read_text(), "mine")
+        self.assertEqual(list(self.scratch.glob("*checkpoint*")), [])
+        _, err = self.run_tool("export", "--data-dir", self.scratch / "nowhere", expect=FAILED)
+        self.assertIn("nowhere", err)
+        self.assertFalse((self.scratch / "nowhere").exists())
+
+    def test_a_data_directory_in_use(self):
+        first = self.imported("first", f"sys.cpu {T} 1 host=a\n")
+        server = self.served(first)
+        _, err = self.run_tool("export", "--data-dir", first, expect=FAILED)
+        self.assertRegex(err, "in use|uses|another")
+        out, _ = self.run_tool("export", "--url", self.url(server), "--start", T - 60)
+        self.assertEqual(server.terminate(), 0)
+        self.assertEqual(out, f"sys.cpu {T} 1 host=a\n".encode())
+        self.assertEqual(self.exported(first), out)
+
+
+class Kill9(ExportTest):
+    """A file after kill -9 and --resume is that of an export that nobody disturbs."""
+
+    def test_resumed_until_it_is_done(self):
+        seed = int(os.environ.get("HALITE_SEED", time.time_ns() % 1_000_000))
+        print(f"HALITE_SEED={seed}", flush=True)
+        moments = random.Random(seed)
+        first = self.imported("first", "".join(
+            f"m.{host % 3} {T + 10 * step} {(step * 31 + host) % 1000} host=h{host}\n"
+            for step in range(12_000) for host in range(100)))
+        kills = 0
+        for name in ("a.txt", "a.txt.zst", "a.txt.gz"):
+            alone = self.scratch / f"alone-{name}"
+            began = time.monotonic()
+            self.exported(first, "--output", alone)
+            took = time.monotonic() - began
+            out = self.scratch / name
+            checkpoint = self.scratch / f"{name}.checkpoint"
+            for attempt in range(7):  # nobody disturbs the last one
+                resume = ("--resume",) if out.exists() or checkpoint.exists() else ()
+                process = self.start("export", "--quiet", "--data-dir", first, "--output", out,
+                                     "--checkpoint-interval", 0.01, *resume)
+                try:
+                    _, err = process.communicate(
+                        timeout=took * moments.random() if attempt < 6 else None)
+                    self.assertEqual(process.returncode, ALL, err)
+                    break
+                except subprocess.TimeoutExpired:
+                    process.kill()
+                    process.communicate()
+                    kills += 1
+                    if out.exists() and not checkpoint.exists():
+                        break  # it was done
+            self.assertFalse(checkpoint.exists())
+            self.assertTrue(out.read_bytes() == alone.read_bytes(), name)
+        self.assertGreater(kills, 0)
+        print(f"{kills} kills", flush=True)
+
+    def test_what_it_does_not_resume(self):
+        first = self.imported("first", "".join(
+            f"m {T + step} {step} host=h{host}\n" for step in range(20_000) for host in range(50)))
+        out = self.scratch / "a.txt"
+        checkpoint = self.scratch / "a.txt.checkpoint"
+        arguments = ("--quiet", "--data-dir", first, "--output", out)
+        self.interrupt(checkpoint, "export", *arguments)
+        _, err = self.run_tool("export", *arguments, expect=FAILED)
+        self.assertIn("--resume", err)
+        for other in (("--format", "csv"), ("--match", "m"), ("--start", T), ("--end", T + 9)):
+            _, err = self.run_tool("export", *arguments, "--resume", *other, expect=FAILED)
+            self.assertIn("another task", err)
+        whole = out.read_bytes()
+        out.write_bytes(whole[:100])
+        _, err = self.run_tool("export", *arguments, "--resume", expect=FAILED)
+        self.assertIn("100 bytes", err)
+        out.write_bytes(whole)
+        text = checkpoint.read_text()
+        checkpoint.write_text("{")
+        _, err = self.run_tool("export", *arguments, "--resume", expect=FAILED)
+        self.assertIn("remove it to begin again", err)
+        checkpoint.write_text(text)
+        self.run_tool("export", *arguments, "--resume")
+        self.assertTrue(out.read_bytes() == self.exported(first))
+
+
+class Migrate(ExportTest):
+    def test_between_directories_and_servers(self):
+        first = self.imported("first", some_points())
+        text = self.exported(first)
+        out, _ = self.migrated("--from", first, "--to", self.scratch / "second", "--verify")
+        self.assertIn("6004 points copied, 0 series refused in part", out)
+        self.assertIn("6004 points compared: 0 missing in the target, 0 with another value, 0 only",
+                      out)
+        self.assertEqual(self.exported(self.scratch / "second"), text)
+        self.assertEqual(list(self.scratch.glob("*checkpoint*")), [])
+
+        server = self.served(self.scratch / "third")
+        out, _ = self.migrated("--from", first, "--to", self.url(server), "--verify")
+        self.assertIn("6004 points compared: 0 missing in the target, 0 with another value, 0 only",
+                      out)
+        out, _ = self.migrated("--from", self.url(server), "--start", T - 60, "--to",
+                               self.scratch / "fourth", "--verify")
+        self.assertIn("6004 points compared: 0 missing", out)
+        self.assertEqual(server.terminate(), 0)
+        self.assertEqual(self.exported(self.scratch / "third"), text)
+        self.assertEqual(self.exported(self.scratch / "fourth"), text)
+
+    def test_integers_beside_floats_of_a_server(self):
+        """It answers them as floats; they are equal nevertheless."""
+        first = self.imported("first", f"m {T} -5 host=a\nm {T + 1} 0.5 host=a\n")
+        server = self.served(self.scratch / "second")
+        out, _ = self.migrated("--from", first, "--to", self.url(server), "--verify")
+        self.assertIn("2 points compared: 0 missing in the target, 0 with another", out)
+        self.assertEqual(server.terminate(), 0)
+        self.assertEqual(self.exported(self.scratch / "second"), self.exported(first))
+
+    def test_differences_are_named(self):
+        first = self.imported("first", f"m {T} 1 host=a\nm {T + 1} 2 host=a\nm {T + 2} 3 host=a\n")
+        second = self.imported("second", f"m {T} 1 host=a\nm {T + 1} 9 host=a\nn {T} 3 host=a\n")
+        out, _ = self.migrated("--no-copy", "--from", first, "--to", second, expect=REFUSED)
+        self.assertIn(f"another value: m host=a at {T + 1}000\n", out)
+        self.assertIn(f"missing: m host=a at {T + 2}000\n", out)
+        self.assertIn(f"only in the target: n host=a at {T}000\n", out)
+        self.assertIn("3 points compared: 1 missing in the target, 1 with another value, 1 only "
+                      "in the target", out)
+        out, _ = self.migrated("--from", first, "--to", second, "--verify")
+        self.assertIn("3 points compared: 0 missing in the target, 0 with another value, 1 only "
+                      "in the target", out)
+
+    def test_wrong_arguments(self):
+        first = self.imported("first", f"m {T} 1 host=a\n")
+        for arguments, said in (
+                (("--from", first, "--to", "ftp://x"), "ftp://x"),
+                (("--from", first, "--to", self.scratch / "x", "--follow"), "--follow"),
+                (("--from", self.scratch / "nowhere", "--to", self.scratch / "x"), "nowhere"),
+                (("--from", first, "--to", "http://127.0.0.1:1"), "127.0.0.1"),
+                (("--from", "http://127.0.0.1:1", "--to", first), "--start"),
+                (("--from", first, "--to", first), "first")):
+            with self.subTest(arguments):
+                _, err = self.migrated(*arguments, expect=FAILED)
+                self.assertIn(said, err)
+
+    def test_resumed_after_kill_9(self):
+        first = self.imported("first", "".join(
+            f"m.{host % 2} {T + step} {step % 1000} host=h{host}\n"
+            for step in range(6_000) for host in range(100)))
+        arguments = ("--quiet", "--from", first, "--to", self.scratch / "second",
+                     "--checkpoint", self.scratch / "checkpoint")
+        checkpoint = self.scratch / "checkpoint"
+        self.interrupt(checkpoint, "migrate", *arguments)
+        out, _ = self.run_tool("migrate", *arguments, "--resume", "--verify")
+        self.assertIn(b"600000 points compared: 0 missing", out)
+        self.assertEqual(self.exported(self.scratch / "second"), self.exported(first))
+
+    def test_follows_what_still_arrives(self):
+        source = self.served(self.scratch / "first")
+        target = self.served(self.scratch / "second")
+        begin = int(time.time()) - 600
+        history = [{"metric": "m", "timestamp": begin + i, "value": i, "tags": {"host": f"h{h}"}}
+                   for i in range(300) for h in range(5)]
+        source.put(history)
+        stop = threading.Event()
+        sent = []
+
+        def send():
+            while not stop.is_set():
+                number = len(sent)
+                point = {"metric": f"new.{number % 3}", "timestamp": int(time.time() * 1000),
+                         "value": number + 0.5, "tags": {"host": f"h{number % 7}"}}
+                late = {"metric": "m", "timestamp": begin + number % 600, "value": -number,
+                        "tags": {"host": "late"}}
+                source.put([point, late])
+                sent.append(point)
+                time.sleep(0.02)
+
+        sender = threading.Thread(target=send)
+        sender.start()
+        process = self.start("migrate", "--from", self.url(source), "--start", begin - 60, "--to",
+                             self.url(target), "--follow", "--quiet-ms", 3000, "--verify")
+        time.sleep(4)
+        self.assertIsNone(process.poll())
+        stop.set()
+        sender.join()
+        out, err = process.communicate(timeout=support.START_SECONDS)
+        self.assertEqual(process.returncode, ALL, (out, err))
+        self.assertRegex(out, rb"\d+ points compared: 0 missing in the target, 0 with another value")
+        self.assertIn(b"new or changed points", err)
+        for server in (source, target):
+            self.assertEqual(server.terminate(), 0)
+        text = self.exported(self.scratch / "first")
+        self.assertEqual(text.count(b"new."), len(sent))
+        self.assertEqual(self.exported(self.scratch / "second"), text)
+
+
+    def test_following_ends_where_points_are_refused(self):
+        now = int(time.time())
+        text = "".join(json.dumps({"metric": {"__name__": "m", "host": host}, "values": values,
+                                   "timestamps": [1000 * now - 60_000, 1000 * now - 30_000]}) + "\n"
+                       for host, values in (("a", [1, 2]), ("b", ["NaN", 4])))
+        first = self.imported("first", text)
+        source = self.served(first)
+        target = self.served(self.scratch / "second")
+        out, err = self.migrated("--from", self.url(source), "--start", now - 600, "--to",
+                                 self.url(target), "--follow", "--quiet-ms", 500, "--verify",
+                                 expect=REFUSED)
+        self.assertIn("4 points compared: 1 missing in the target, 0 with another value", out)
+        self.assertIn("NaN", err)
+
+
+if __name__ == "__main__":
+    support.main()
