@@ -89,10 +89,7 @@ void BulkCommands::declare_import(CLI::App& app) {
   import_->add_option(
       "--checkpoint", importing_.checkpoint,
       "File that says how far the import has come (default: ./halite-import.checkpoint)");
-  import_
-      ->add_option("--checkpoint-interval", importing_.checkpoint_interval_s,
-                   "Seconds between checkpoints (default: 20)")
-      ->check(CLI::PositiveNumber);
+  declare_interval(*import_, importing_.checkpoint_interval_s);
   import_
       ->add_option("--jobs", importing_.jobs,
                    "Threads that parse (default: one for each processor)")
@@ -139,6 +136,7 @@ void BulkCommands::declare_export(CLI::App& app) {
   export_->add_option("--checkpoint", exporting_.checkpoint,
                       "File that says how far the export has come (default: the output's name with "
                       ".checkpoint)");
+  declare_interval(*export_, exporting_.checkpoint_interval_s);
   export_->add_option("--jobs", exporting_.jobs, "Threads (default: one for each processor)")
       ->check(CLI::Range(0U, kJobsMax));
   export_->add_flag("--quiet", exporting_.quiet, "Show no progress");
@@ -194,6 +192,7 @@ void BulkCommands::declare_migrate(CLI::App& app) {
   migrate_->add_flag("--resume", migrating_.resume, "Continue the migration that was interrupted");
   migrate_->add_option("--checkpoint", migrating_.checkpoint,
                        "File that says how far it has come (default: ./halite-migrate.checkpoint)");
+  declare_interval(*migrate_, migrating_.checkpoint_interval_s);
   migrate_->add_option(
       "--errors", migrating_.errors,
       "Write refused series to this new file: series, number of points and reason, "

@@ -13,13 +13,12 @@
 
 #include "app/bulk/source_walk.h"
 #include "common/units.h"
+#include "ingest/formats/number_text.h"
 
 namespace halite::app {
 namespace {
 
-// Limits of memory: hours of series at once, or those of one day; points that are compared one by
-// one at once, or those of one hour.
-constexpr std::size_t kHoursAtOnce = 2 << 20;
+// Points that are compared one by one at once, or those of one hour.
 constexpr std::uint64_t kPointsAtOnce = 1 << 20;
 
 // One metric of a source.
@@ -61,13 +60,21 @@ struct HourDigest {
 using Digests = boost::unordered_flat_map<SeriesHour, HourDigest>;
 using HourPoints = std::map<TimestampMs, ingest::PointBits>;
 
-std::uint64_t hash_of(const ingest::PointBits& point, bool by_number) {
-  const bool real = (point.flags & kFloat) != 0;
-  const bool convert = by_number && !real;
-  const ValueBits value =
-      convert ? double_bits(static_cast<double>(as_integer(point.value))) : point.value;
-  const std::array<std::uint64_t, 2> bits = {static_cast<std::uint64_t>(point.time), value};
-  return XXH3_64bits_withSeed(bits.data(), sizeof(bits), real || convert ? 1 : 0);
+// The point, as a double if kinds do not count and a double has its value exactly.
+ingest::PointBits comparable(ingest::PointBits point, bool kinds) {
+  constexpr double kEnd = 9223372036854775808.0;  // 2^63
+  if (kinds || (point.flags & kFloat) != 0) return point;
+  const auto real = static_cast<double>(as_integer(point.value));
+  if (real < kEnd && static_cast<std::int64_t>(real) != as_integer(point.value)) return point;
+  if (real >= kEnd) return point;
+  return ingest::double_point(point.time, double_bits(real));
+}
+
+std::uint64_t hash_of(const ingest::PointBits& any, bool kinds) {
+  const ingest::PointBits point = comparable(any, kinds);
+  const std::uint64_t kind = (point.flags & kFloat) != 0 ? 1 : 0;
+  const std::array<std::uint64_t, 2> bits = {static_cast<std::uint64_t>(point.time), point.value};
+  return XXH3_64bits_withSeed(bits.data(), sizeof(bits), kind);
 }
 
 // Passes each series of each slice to a function.
@@ -79,19 +86,19 @@ class Visitor final : public SliceSink {
   struct Points final : Prepared {
     std::vector<ingest::SeriesPoints> points;
   };
-  Result<std::unique_ptr<Prepared>> prepare(std::vector<ingest::SeriesPoints> points) override {
+  Result<std::unique_ptr<Prepared>> prepare(const SourceSlice& /*slice*/,
+                                            std::vector<ingest::SeriesPoints> points) override {
     auto prepared = std::make_unique<Points>();
     prepared->points = std::move(points);
     return prepared;
   }
   Result<void> take(std::unique_ptr<Prepared> prepared) override {
     for (const ingest::SeriesPoints& series : dynamic_cast<Points&>(*prepared).points) {
-      visit_(series);
+      TRY_VOID(visit_(series));
     }
     return {};
   }
   Result<void> reached(const SourcePosition& /*position*/) override { return {}; }
-  [[nodiscard]] bool stopped() const { return stopped_; }
 
  private:
   Visit visit_;
@@ -121,7 +128,7 @@ class Comparison {
                                                       const std::string& metric, TimeRange range,
                                                       std::span<const Difference> hours);
   void compare_hour(const SeriesHour& hour, const HourPoints& first, const HourPoints& second);
-  void one_sided(const Difference& difference);
+  void add_one_sided(const Difference& difference);
   std::uint32_t number_of(const SeriesName& name);
   void example(std::string_view what, std::uint32_t series, TimestampMs time);
   [[nodiscard]] WalkOptions walk(TimeRange range) const {
@@ -155,9 +162,13 @@ Result<void> Comparison::compare_metric(const std::string& metric) {
     const TimestampMs end = window > options_.range.end - begin
                                 ? options_.range.end
                                 : (begin + window) / kDayMs * kDayMs;
-    TRY(const std::size_t hours, compare(metric, {.begin = begin, .end = end}));
-    if (hours < kHoursAtOnce / 4) window *= 2;
-    if (hours > kHoursAtOnce) window = std::max(kDayMs, window / 4);
+    const Result<std::size_t> hours = compare(metric, {.begin = begin, .end = end});
+    if (!hours && hours.error().code == Errc::kTooLarge && window > kDayMs) {
+      window = std::max(kDayMs, std::min(window, end - begin) / 16);
+      continue;
+    }
+    if (!hours) return std::unexpected(hours.error());
+    if (*hours < options_.hours_max / 4) window *= 2;
     if (options_.progress) options_.progress(found_.points);
     begin = end;
   }
@@ -173,19 +184,19 @@ std::uint32_t Comparison::number_of(const SeriesName& name) {
 Result<Digests> Comparison::digest(PointSource& source, const std::string& metric,
                                    TimeRange range) {
   Digests digests;
-  Visitor sink([&](const ingest::SeriesPoints& series) {
+  const bool divisible = range.end - range.begin > kDayMs;
+  Visitor sink([&](const ingest::SeriesPoints& series) -> Result<void> {
     const std::uint32_t number = number_of(series.series);
     for (const ingest::PointBits& point : series.points) {
       HourDigest& digest = digests[{.hour = point.time / kHourMs, .series = number}];
       ++digest.count;
-      digest.hash += hash_of(point, options_.by_number);
+      digest.hash += hash_of(point, options_.kinds);
     }
-    return !divisible || digests.size() <= options_.hours_max;
+    if (!divisible || digests.size() <= options_.hours_max) return {};
+    return fail(Errc::kTooLarge, "too many hours to compare at once");
   });
   OneMetric one(source, metric);
-  const Result<void> walked = walk_source(one, sink, walk(range));
-  if (sink.stopped()) return std::nullopt;
-  TRY_VOID(walked);
+  TRY_VOID(walk_source(one, sink, walk(range)));
   return digests;
 }
 
@@ -193,20 +204,22 @@ Result<std::size_t> Comparison::compare(const std::string& metric, TimeRange ran
   TRY(const Digests first, digest(first_, metric, range));
   if (first.empty() && options_.only_where_first) return 0;
   TRY(const Digests second, digest(second_, metric, range));
-  std::vector<Difference> differ;  // in both
+  std::vector<Difference> differ;     // in both
+  std::vector<Difference> one_sided;  // in one of them
   for (const auto& [hour, digest] : first) {
     found_.points += digest.count;
     const auto other = second.find(hour);
     if (other == second.end()) {
-      one_sided({.hour = hour, .first = digest, .second = {}});
+      one_sided.push_back({.hour = hour, .first = digest, .second = {}});
     } else if (other->second != digest) {
       differ.push_back({.hour = hour, .first = digest, .second = other->second});
     }
   }
   for (const auto& [hour, digest] : second) {
-    if (!first.contains(hour)) one_sided({.hour = hour, .first = {}, .second = digest});
+    if (!first.contains(hour)) one_sided.push_back({.hour = hour, .first = {}, .second = digest});
   }
   std::ranges::sort(differ, {}, &Difference::hour);
+  std::ranges::sort(one_sided, {}, &Difference::hour);
   // Reads again what differs, a number of points at a time.
   for (std::size_t begin = 0; begin < differ.size();) {
     std::size_t end = begin;
@@ -219,10 +232,11 @@ Result<std::size_t> Comparison::compare(const std::string& metric, TimeRange ran
     TRY_VOID(compare_hours(metric, of_hours, hours));
     begin = end;
   }
+  for (const Difference& difference : one_sided) add_one_sided(difference);
   return std::max(first.size(), second.size());
 }
 
-void Comparison::one_sided(const Difference& difference) {
+void Comparison::add_one_sided(const Difference& difference) {
   found_.missing += difference.first.count;
   found_.extra += difference.second.count;
   const std::string_view what = difference.first.count > 0 ? "missing" : "only in the target";
@@ -237,13 +251,13 @@ Result<std::map<SeriesHour, HourPoints>> Comparison::read_hours(PointSource& sou
                                                                 std::span<const Difference> hours) {
   std::map<SeriesHour, HourPoints> read;
   for (const Difference& difference : hours) read[difference.hour];
-  Visitor sink([&](const ingest::SeriesPoints& series) {
+  Visitor sink([&](const ingest::SeriesPoints& series) -> Result<void> {
     const std::uint32_t number = number_of(series.series);
     for (const ingest::PointBits& point : series.points) {
       const auto hour = read.find({.hour = point.time / kHourMs, .series = number});
       if (hour != read.end()) hour->second.insert_or_assign(point.time, point);
     }
-    return true;
+    return {};
   });
   OneMetric one(source, metric);
   TRY_VOID(walk_source(one, sink, walk(range)));
@@ -266,7 +280,7 @@ void Comparison::compare_hour(const SeriesHour& hour, const HourPoints& first,
     if (other == second.end()) {
       ++found_.missing;
       example("missing", hour.series, time);
-    } else if (hash_of(other->second, options_.by_number) != hash_of(point, options_.by_number)) {
+    } else if (hash_of(other->second, options_.kinds) != hash_of(point, options_.kinds)) {
       ++found_.different;
       example("another value", hour.series, time);
     }

@@ -19,20 +19,20 @@ struct PointDifferences {
   std::uint64_t extra = 0;            // only in the second source
   std::vector<std::string> examples;  // the first few, as text
 
+  [[nodiscard]] bool equal() const { return contained() && extra == 0; }
   // The second source has all points of the first.
   [[nodiscard]] bool contained() const { return missing == 0 && different == 0; }
 };
 
 struct PointComparison {
   TimeRange range;
-  // Integers and doubles of equal value are equal: /api/query answers a series that has both with
-  // doubles.
-  bool by_number = false;
+  unsigned threads = 1;
+  // Whether an integer differs from the double of equal value. /api/query answers a series that has
+  // both with doubles.
+  bool kinds = true;
   // Does not read the second source where the first has no points. There, nothing counts as extra.
   bool only_where_first = false;
   std::function<void(std::uint64_t points)> progress = {};  // called now and then
-  unsigned threads = 1;
-  bool kinds = true;  // whether an integer differs from the equal float
   std::size_t examples_max = 10;
   std::size_t hours_max = 2 << 20;  // compared at once, of all series; or those of one day
 };

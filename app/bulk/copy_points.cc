@@ -32,7 +32,8 @@ class Copy final : public SliceSink {
         progress_(0, job.quiet),
         state_(std::move(state)) {}
 
-  Result<std::unique_ptr<Prepared>> prepare(std::vector<ingest::SeriesPoints> points) override {
+  Result<std::unique_ptr<Prepared>> prepare(const SourceSlice& /*slice*/,
+                                            std::vector<ingest::SeriesPoints> points) override {
     auto slice = std::make_unique<Slice>();
     slice->points = std::move(points);
     slice->part = new_part(slice->points);

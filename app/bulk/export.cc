@@ -110,14 +110,6 @@ class Output {
   std::uint64_t bytes_;
 };
 
-Result<void> refuse_existing(const std::string& path) {
-  TRY(const storage::FileKind kind, storage::posix_files()->kind(path));
-  if (kind == storage::FileKind::kNone) return {};
-  return fail(
-      Errc::kConflict,
-      fmt::format("{} exists; remove it, or continue an interrupted export by --resume", path));
-}
-
 struct Unwritten {
   std::string series;
   std::string reason;
@@ -140,7 +132,8 @@ class Export final : public SliceSink {
         progress_(0, job.quiet),
         state_(std::move(state)) {}
 
-  Result<std::unique_ptr<Prepared>> prepare(std::vector<ingest::SeriesPoints> points) override;
+  Result<std::unique_ptr<Prepared>> prepare(const SourceSlice& /*slice*/,
+                                            std::vector<ingest::SeriesPoints> points) override;
   Result<void> take(std::unique_ptr<Prepared> prepared) override;
   Result<void> reached(const SourcePosition& position) override;
 
@@ -159,7 +152,7 @@ class Export final : public SliceSink {
 };
 
 Result<std::unique_ptr<SliceSink::Prepared>> Export::prepare(
-    std::vector<ingest::SeriesPoints> points) {
+    const SourceSlice& /*slice*/, std::vector<ingest::SeriesPoints> points) {
   auto text = std::make_unique<Text>();
   const auto writer = ingest::make_writer(job_.format, job_.options);
   std::string plain;

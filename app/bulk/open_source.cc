@@ -44,10 +44,7 @@ std::int64_t span_of(const Options& options) {
 }
 
 std::string describe_source(const Options& options, const SourceFlags& flags) {
-  std::string text = flags.url;
-  if (text.empty() && has_data_dir(options.store)) text = options.data_dir;
-  if (text.empty())
-    text = fmt::format("hbase://{}{}", options.hbase.quorum, options.cells.data_table);
+  std::string text = flags.url.empty() ? store_text(options) : flags.url;
   for (const std::string& match : flags.match) text += fmt::format(" match {}", match);
   if (!flags.start.empty()) text += fmt::format(" start {}", flags.start);
   if (!flags.end.empty()) text += fmt::format(" end {}", flags.end);

@@ -3,7 +3,6 @@
 
 #include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "app/bulk/opened_data.h"
@@ -38,9 +37,6 @@ struct OpenedSource {
 
 // The span that the store of the options reads at once, in ms: a slot or a row.
 [[nodiscard]] std::int64_t span_of(const Options& options);
-
-// "SOURCE", and which of its points: names the source in a checkpoint.
-[[nodiscard]] std::string part_text(std::string_view source, const SourceFlags& flags);
 
 // kInvalidArgument: a flag cannot be read.
 [[nodiscard]] Result<OpenedSource> open_source(const Options& options, const SourceFlags& flags);

@@ -3,6 +3,8 @@
 #include <filesystem>
 #include <utility>
 
+#include <fmt/format.h>
+
 namespace halite::app {
 namespace {
 
@@ -20,11 +22,12 @@ void prepare_to_fill(Options& options) {
 }  // namespace
 
 std::string store_text(const Options& options) {
-  std::string text(store_name(options.store));
-  if (has_data_dir(options.store)) {
-    text += " " + std::filesystem::absolute(options.data_dir).lexically_normal().string();
+  if (options.store == StoreKind::kHBase) {
+    return fmt::format("hbase {}{} {}", options.hbase.quorum, options.hbase.store.client.root,
+                       options.cells.data_table);
   }
-  return text;
+  return fmt::format("{} {}", store_name(options.store),
+                     std::filesystem::absolute(options.data_dir).lexically_normal().string());
 }
 
 OpenedData::OpenedData(Options options)

@@ -8,6 +8,8 @@
 #include <thread>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "common/threads/thread_name.h"
 
 namespace halite::app {
@@ -40,17 +42,11 @@ class Walk {
   using Queue = std::list<Entry>;
 
   void work();
-  std::optional<Next> next();
-  Result<void> walk_slice(const Next& next);
-  // kTooLarge: it has too many points, or takes the source too long.
-  Result<Prepared> prepare(const SourceSlice& slice);
-  // In turn: passes on a slice. If that was too large, reads it in halves.
-  Result<void> take(const SourceSlice& slice, Result<Prepared> prepared);
-  [[nodiscard]] std::optional<std::pair<SourceSlice, SourceSlice>> halves(
-      const SourceSlice& slice) const;
-  void set_range(std::int64_t range_ms);
-  [[nodiscard]] bool wait_for_turn(std::uint64_t number);
-  void end_turn();
+  Result<void> prepare(Queue::iterator entry);
+  Result<void> pass_on();
+  void adapt(const SourceSlice& slice, std::size_t points);
+  // None: it cannot be divided.
+  [[nodiscard]] std::vector<SourceSlice> parts_of(const SourceSlice& slice) const;
   void stop(Error why);
 
   // With mutex_.
@@ -130,54 +126,96 @@ std::optional<Walk::Queue::iterator> Walk::next() {
   return std::nullopt;
 }
 
-Result<void> Walk::walk_slice(const Next& next) {
-  Result<Prepared> prepared = prepare(next.slice);
-  if (!wait_for_turn(next.number)) return {};
-  TRY_VOID(take(next.slice, std::move(prepared)));
-  TRY_VOID(sink_.reached({.metric = next.slice.metric, .time = next.slice.range.end}));
-  end_turn();
-  return {};
+bool Walk::add_slice() {
+  while (true) {
+    if (metric_ < metrics_.size() && time_ >= options_.range.end) {
+      ++metric_;
+      time_ = options_.range.begin;
+      range_ms_ = ranges_.first;
+    }
+    if (metric_ == metrics_.size()) return false;
+    const TimestampMs end =
+        range_ms_ >= options_.range.end - time_
+            ? options_.range.end
+            : std::min(options_.range.end, (time_ + range_ms_) / ranges_.min * ranges_.min);
+    const SourceSlice slice = {.metric = metrics_[metric_], .range = {.begin = time_, .end = end}};
+    time_ = end;
+    const bool resumes = slice.metric == options_.from.metric;
+    if (resumes && options_.from.time >= end) continue;
+    queue_.push_back({.slice = slice});
+    // It was divided before the interruption.
+    if (resumes && options_.from.time > slice.range.begin) {
+      divide(std::prev(queue_.end()), parts_of(slice));
+    }
+    return true;
+  }
 }
 
-Result<Walk::Prepared> Walk::prepare(const SourceSlice& slice) {
-  TRY(std::vector<ingest::SeriesPoints> points, source_.read(slice, options_.slice_points_max));
+// Puts parts in the place of an entry, without those that the interrupted walk has passed on.
+void Walk::divide(Queue::iterator entry, const std::vector<SourceSlice>& parts) {
+  const bool resumes = entry->slice.metric == options_.from.metric;
+  for (const SourceSlice& part : parts) {
+    if (resumes && part.range.end <= options_.from.time) continue;
+    const auto added = queue_.insert(entry, {.slice = part});
+    if (!resumes || part.range.begin >= options_.from.time) continue;
+    const std::vector<SourceSlice> smaller = parts_of(part);
+    if (!smaller.empty() && smaller.front().parts == 1) {
+      divide(added, smaller);
+    } else {
+      added->slice.range.begin = options_.from.time;
+    }
+  }
+  queue_.erase(entry);
+}
+
+Result<void> Walk::prepare(Queue::iterator entry) {
+  const SourceSlice& slice = entry->slice;
+  const std::vector<SourceSlice> parts = parts_of(slice);
+  const std::size_t points_max = parts.empty() ? SIZE_MAX : options_.slice_points_max;
+  Result<std::vector<ingest::SeriesPoints>> points = source_.read(slice, points_max);
+  if (!points && points.error().code == Errc::kTooLarge) {
+    if (parts.empty()) {
+      return fail(Errc::kTooLarge,
+                  fmt::format("{} has too many points from {} to {} ms: {}", slice.metric,
+                              slice.range.begin, slice.range.end, points.error().message));
+    }
+    adapt(slice, SIZE_MAX);
+    const std::lock_guard lock(mutex_);
+    divide(entry, parts);
+    changed_.notify_all();
+    return {};
+  }
+  if (!points) return std::unexpected(std::move(points).error());
   std::size_t count = 0;
-  for (const ingest::SeriesPoints& series : points) count += series.points.size();
-  if (slice.parts == 1 && count < options_.slice_points_max / 4) {
-    constexpr std::int64_t kWhenEmpty = 16;
-    set_range((count == 0 ? kWhenEmpty : 2) * (slice.range.end - slice.range.begin));
-  }
-  return sink_.prepare(std::move(points));
-}
-
-Result<void> Walk::take(const SourceSlice& slice, Result<Prepared> prepared) {
-  if (prepared) return sink_.take(*std::move(prepared));
-  if (prepared.error().code != Errc::kTooLarge) return std::unexpected(prepared.error());
-  const auto parts = halves(slice);
-  if (!parts) return std::unexpected(prepared.error());
-  if (parts->first.parts == 1) set_range(parts->first.range.end - parts->first.range.begin);
-  for (const SourceSlice& part : {parts->first, parts->second}) TRY_VOID(take(part, prepare(part)));
+  for (const ingest::SeriesPoints& series : *points) count += series.points.size();
+  adapt(slice, count);
+  TRY(Prepared prepared, sink_.prepare(slice, *std::move(points)));
+  const std::lock_guard lock(mutex_);
+  entry->prepared = std::move(prepared);
+  entry->state = State::kPrepared;
+  ++prepared_;
   return {};
 }
 
-// Of its time, or if that is too short, of its series. Nothing if neither can be divided.
-std::optional<std::pair<SourceSlice, SourceSlice>> Walk::halves(const SourceSlice& slice) const {
-  const std::int64_t unit = ranges_.min;
-  const auto [begin, end] = slice.range;
-  std::pair<SourceSlice, SourceSlice> halves(slice, slice);
-  const TimestampMs first_border = (begin / unit + 1) * unit;
-  const TimestampMs half = std::max(first_border, (begin + end) / 2 / unit * unit);
-  if (slice.parts == 1 && half < end) {
-    halves.first.range.end = half;
-    halves.second.range.begin = half;
-    return halves;
+// Passes on what is prepared, unless another thread does: that one sees everything.
+Result<void> Walk::pass_on() {
+  std::unique_lock lock(mutex_);
+  if (passes_on_) return {};
+  passes_on_ = true;
+  while (!error_ && !queue_.empty() && queue_.front().state == State::kPrepared) {
+    Entry entry = std::move(queue_.front());
+    queue_.pop_front();
+    --prepared_;
+    lock.unlock();
+    changed_.notify_all();
+    TRY_VOID(sink_.take(std::move(entry.prepared)));
+    if (entry.slice.part + 1 == entry.slice.parts) {
+      TRY_VOID(sink_.reached({.metric = entry.slice.metric, .time = entry.slice.range.end}));
+    }
+    lock.lock();
   }
-  constexpr std::size_t kPartsMax = std::size_t{1} << 40;
-  if (!source_.has_parts() || slice.parts >= kPartsMax) return std::nullopt;
-  halves.first.part = 2 * slice.part;
-  halves.second.part = 2 * slice.part + 1;
-  halves.first.parts = halves.second.parts = 2 * slice.parts;
-  return halves;
+  passes_on_ = false;
+  return {};
 }
 
 // Adapts the length of the next slice to what this one has.

@@ -29,8 +29,9 @@ class SliceSink {
     virtual ~Prepared() = default;
   };
   virtual ~SliceSink() = default;
-  // Several threads at a time. The points of a slice; there may be none.
-  virtual Result<std::unique_ptr<Prepared>> prepare(std::vector<ingest::SeriesPoints> points) = 0;
+  // Several threads at a time. `slice` is what was read; without points it may be empty.
+  virtual Result<std::unique_ptr<Prepared>> prepare(const SourceSlice& slice,
+                                                    std::vector<ingest::SeriesPoints> points) = 0;
   // One at a time, in order.
   virtual Result<void> take(std::unique_ptr<Prepared> prepared) = 0;
   virtual Result<void> reached(const SourcePosition& position) = 0;

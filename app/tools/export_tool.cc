@@ -34,10 +34,6 @@ Result<ImportTotals> run_export(const Options& options, const ExportFlags& flags
     job.checkpoint = flags.checkpoint.empty() ? flags.output + ".checkpoint" : flags.checkpoint;
   }
   job.checkpoint_interval = interval_ms(flags.checkpoint_interval_s);
-  job.task = fmt::format(
-      "export of {} to {} as {}",
-      part_text(flags.source.url.empty() ? store_text(options) : flags.source.url, flags.source),
-      flags.output, flags.format);
   job.resume = flags.resume;
   job.task = fmt::format("export to {} as {} from {}", flags.output, flags.format,
                          describe_source(options, flags.source));

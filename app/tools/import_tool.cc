@@ -37,14 +37,8 @@ std::string line_options(const ImportFlags& flags) {
 // As a checkpoint names it.
 std::string target_name(const Options& options, const ImportFlags& flags) {
   if (!flags.url.empty()) return flags.url;
-  std::string name(store_name(options.store));
-  if (has_data_dir(options.store)) {
-    name += " " + std::filesystem::absolute(options.data_dir).lexically_normal().string();
-  } else {
-    name += fmt::format(" {} {} {}{}", options.hbase.quorum, options.cells.data_table, flags.hfiles,
-                        flags.fill_gaps ? " in gaps" : "");
-  }
-  return name;
+  return fmt::format("{} {}{}", store_text(options), flags.hfiles,
+                     flags.fill_gaps ? " in gaps" : "");
 }
 
 // What an interrupted import left.

@@ -122,10 +122,10 @@ Result<PointDifferences> Migration::compare(TimeRange range) {
   return compare_points(
       source_, *target_.as_source,
       {.range = range,
-       .by_number = to_server || !flags_.source.url.empty(),
+       .threads = threads(),
+       .kinds = !to_server && flags_.source.url.empty(),
        .only_where_first = to_server,
-       .progress = [&progress](std::uint64_t points) { progress.set(0, {.points = points}); },
-       .threads = threads()});
+       .progress = [&progress](std::uint64_t points) { progress.set(0, {.points = points}); }});
 }
 
 Result<bool> Migration::verify() {

@@ -20,7 +20,7 @@ class WalkCheckpointTest : public ::testing::Test {
     return {std::istreambuf_iterator<char>(file), {}};
   }
   [[nodiscard]] Errc code() const {
-    const auto read = read_walk_state(path_, state_.task);
+    const auto read = begin_walk(path_, state_.task, true);
     EXPECT_FALSE(read);
     return read ? Errc::kInternal : read.error().code;
   }
@@ -35,10 +35,10 @@ class WalkCheckpointTest : public ::testing::Test {
 };
 
 TEST_F(WalkCheckpointTest, ComesBack) {
-  EXPECT_FALSE(read_walk_state(path_, state_.task).value().has_value());
+  EXPECT_FALSE(begin_walk(path_, state_.task, true).value().has_value());
   ASSERT_TRUE(write_walk_state(path_, {}));
   ASSERT_TRUE(write_walk_state(path_, state_));
-  const WalkState read = read_walk_state(path_, state_.task).value().value();
+  const WalkState read = begin_walk(path_, state_.task, true).value().value();
   EXPECT_EQ(read.task, state_.task);
   EXPECT_EQ(read.position.metric, state_.position.metric);
   EXPECT_EQ(read.position.time, state_.position.time);
@@ -48,12 +48,12 @@ TEST_F(WalkCheckpointTest, ComesBack) {
   EXPECT_EQ(read.errors_bytes, state_.errors_bytes);
   ASSERT_TRUE(remove_walk_state(path_));
   ASSERT_TRUE(remove_walk_state(path_));  // it is gone
-  EXPECT_FALSE(read_walk_state(path_, state_.task).value().has_value());
+  EXPECT_FALSE(begin_walk(path_, state_.task, true).value().has_value());
 }
 
 TEST_F(WalkCheckpointTest, IsOfItsTask) {
   ASSERT_TRUE(write_walk_state(path_, state_));
-  const auto read = read_walk_state(path_, "export of c to b");
+  const auto read = begin_walk(path_, "export of c to b", true);
   ASSERT_FALSE(read);
   EXPECT_EQ(read.error().code, Errc::kConflict);
   for (const std::string& said : {path_, state_.task, std::string("export of c to b")}) {
