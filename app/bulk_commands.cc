@@ -219,7 +219,7 @@ void BulkCommands::declare_migrate(CLI::App& app) {
 
 int BulkCommands::run_migrate() {
   if (from_ == to_) {
-    print_err("--from and --to are the same place");
+    print_err(fmt::format("--from and --to are both {}", to_));
     return kUsage;
   }
   const auto side = [this](const std::string& text, const std::vector<std::string>& settings,

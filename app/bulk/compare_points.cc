@@ -240,9 +240,9 @@ void Comparison::add_one_sided(const Difference& difference) {
   found_.missing += difference.first.count;
   found_.extra += difference.second.count;
   const std::string_view what = difference.first.count > 0 ? "missing" : "only in the target";
-  example(fmt::format("{}: all {} points of the hour", what,
-                      difference.first.count + difference.second.count),
-          difference.hour.series, difference.hour.hour * kHourMs);
+  example(
+      fmt::format("{}, {} in this hour", what, difference.first.count + difference.second.count),
+      difference.hour.series, difference.hour.hour * kHourMs);
 }
 
 Result<std::map<SeriesHour, HourPoints>> Comparison::read_hours(PointSource& source,

@@ -80,7 +80,8 @@ class Output {
     TRY(const std::uint64_t bytes, (*file)->size());
     if (bytes < keep_bytes) {
       return fail(Errc::kConflict,
-                  fmt::format("{} is shorter than the interrupted export left it", path));
+                  fmt::format("{} has {} bytes, fewer than the {} that the interrupted export left",
+                              path, bytes, keep_bytes));
     }
     TRY_VOID((*file)->truncate(keep_bytes));
     return std::make_unique<Output>(*std::move(file), keep_bytes);
@@ -238,7 +239,7 @@ Result<ImportTotals> export_points(ExportJob job, const Print& err) {
   WalkState state = found.value_or(WalkState());
   state.task = job.task;
   TRY(auto output, Output::open(job.path, state.output_bytes, found.has_value()));
-  const auto keep = found ? std::optional(found->errors_bytes) : std::nullopt;
+  const auto keep = job.resume ? std::optional(state.errors_bytes) : std::nullopt;
   TRY(auto refused, RefusedLines::open(job.errors, keep, err));
   job.walk.from = state.position;
   Export sink(job, std::move(output), std::move(refused), state);
