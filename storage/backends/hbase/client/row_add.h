@@ -1,4 +1,5 @@
-// Additions to the counters of rows, each of them once, whatever happens to answers and servers.
+// Additions to the counters of rows: none is lost, and none is repeated where HBase could count it
+// twice, as far as a client can tell (docs/operate/hbase.md#counters says where it cannot).
 //
 // An addition without `once` has a nonce, the same however often it is sent. The server knows it
 // for half an hour; if it dies, the next one knows it from the log. A server that opens a region
