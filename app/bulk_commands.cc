@@ -128,10 +128,10 @@ void BulkCommands::declare_export(CLI::App& app) {
   export_->add_option("--output", exporting_.output,
                       "File to create, packed if it ends in .gz or .zst (default: -, standard "
                       "output)");
-  export_->add_option(
-      "--errors", exporting_.errors,
-      "Write what the format cannot say to this new file: series, number of points and "
-      "reason, separated by tabs");
+  export_->add_option("--errors", exporting_.errors,
+                      "Write points that the format cannot represent to this new file: series, "
+                      "number of points and "
+                      "reason, separated by tabs");
   export_->add_flag("--resume", exporting_.resume, "Continue the export that was interrupted");
   export_->add_option("--checkpoint", exporting_.checkpoint,
                       "File that says how far the export has come (default: the output's name with "
@@ -152,8 +152,9 @@ void BulkCommands::declare_export(CLI::App& app) {
       "  halite export --match 'sys.cpu.*{host=web*}' --start 2026/01/01 --end 2026/02/01 |\n"
       "    grep -c .\n"
       "\n"
-      "Exit status: 0 all points written, 1 the format cannot say some points, 2 nothing done, or\n"
-      "stopped early; --resume then continues.");
+      "Exit status: 0 all points written, 1 the format cannot represent some points, 2 nothing "
+      "done,\n"
+      "or stopped early; --resume then continues.");
 }
 
 int BulkCommands::run_export() {

@@ -45,9 +45,10 @@ CheckpointFile::CheckpointFile(std::string path, const std::vector<std::string>&
 
 Result<std::optional<Checkpoint>> CheckpointFile::read() const {
   const auto damaged = [this](std::string_view what) {
-    return fail(Errc::kCorruption, fmt::format("{} is no checkpoint of an import: {}; remove it to "
-                                               "begin again",
-                                               path_, what));
+    return fail(Errc::kCorruption,
+                fmt::format("{} is not a checkpoint of an import: {}; remove it to "
+                            "begin again",
+                            path_, what));
   };
   const auto files = storage::posix_files();
   TRY(const storage::FileKind kind, files->kind(path_));
@@ -116,8 +117,8 @@ Result<void> CheckpointFile::write(const Checkpoint& checkpoint) const {
   return storage::write_whole(*storage::posix_files(), path_, boost::json::serialize(value) + "\n");
 }
 
-Result<void> CheckpointFile::remove() const {
-  const Result<void> removed = storage::posix_files()->remove(path_);
+Result<void> remove_checkpoint(const std::string& path) {
+  const Result<void> removed = storage::posix_files()->remove(path);
   if (!removed && removed.error().code != Errc::kNotFound) return removed;
   return {};
 }

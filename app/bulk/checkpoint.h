@@ -38,6 +38,9 @@ struct Checkpoint {
   std::uint64_t errors_bytes = 0;  // of the file of refused lines
 };
 
+// Removes the file of a finished task. Not an error if there is none.
+[[nodiscard]] Result<void> remove_checkpoint(const std::string& path);
+
 class CheckpointFile {
  public:
   // The inputs and the target identify the import.
@@ -47,7 +50,7 @@ class CheckpointFile {
   // input has changed; kCorruption: it cannot be read as a checkpoint.
   [[nodiscard]] Result<std::optional<Checkpoint>> read() const;
   [[nodiscard]] Result<void> write(const Checkpoint& checkpoint) const;
-  [[nodiscard]] Result<void> remove() const;
+  [[nodiscard]] Result<void> remove() const { return remove_checkpoint(path_); }
   [[nodiscard]] const std::string& path() const { return path_; }
 
  private:

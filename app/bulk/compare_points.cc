@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <ranges>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -202,7 +203,12 @@ Result<Digests> Comparison::digest(PointSource& source, const std::string& metri
 
 Result<std::size_t> Comparison::compare(const std::string& metric, TimeRange range) {
   TRY(const Digests first, digest(first_, metric, range));
-  if (first.empty() && options_.only_where_first) return 0;
+  if (options_.only_where_first) {
+    if (first.empty()) return 0;
+    const auto [least, greatest] = std::ranges::minmax(std::views::keys(first));
+    range = {.begin = std::max(range.begin, least.hour * kHourMs),
+             .end = std::min(range.end, (greatest.hour + 1) * kHourMs)};
+  }
   TRY(const Digests second, digest(second_, metric, range));
   std::vector<Difference> differ;     // in both
   std::vector<Difference> one_sided;  // in one of them

@@ -30,7 +30,8 @@ struct PointComparison {
   // Whether an integer differs from the double of equal value. /api/query answers a series that has
   // both with doubles.
   bool kinds = true;
-  // Does not read the second source where the first has no points. There, nothing counts as extra.
+  // Reads the second source only between the first and the last point of the first one: elsewhere,
+  // nothing counts as extra.
   bool only_where_first = false;
   std::function<void(std::uint64_t points)> progress = {};  // called now and then
   std::size_t examples_max = 10;

@@ -68,7 +68,7 @@ class Copy final : public SliceSink {
 
   Result<CopyResult> finish() {
     TRY_VOID(checkpoint());
-    if (!job_.checkpoint.empty()) TRY_VOID(remove_walk_state(job_.checkpoint));
+    if (!job_.checkpoint.empty()) TRY_VOID(remove_checkpoint(job_.checkpoint));
     return CopyResult{.totals = state_.totals, .began = state_.began};
   }
 

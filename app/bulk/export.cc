@@ -223,7 +223,7 @@ Result<ImportTotals> Export::finish() {
   TRY_VOID(output_->sync());
   TRY(const std::uint64_t errors_bytes, refused_->sync());
   static_cast<void>(errors_bytes);
-  if (!job_.checkpoint.empty()) TRY_VOID(remove_walk_state(job_.checkpoint));
+  if (!job_.checkpoint.empty()) TRY_VOID(remove_checkpoint(job_.checkpoint));
   return state_.totals;
 }
 

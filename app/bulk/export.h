@@ -35,8 +35,9 @@ struct ExportJob {
   std::string checkpoint = {};  // path; empty: none is written
   std::chrono::milliseconds checkpoint_interval = kCheckpointInterval;
   bool resume = false;
-  std::string errors = {};  // path of a file of points that the format cannot say; empty: none
-  bool quiet = false;       // shows no progress
+  std::string errors =
+      {};              // path of a file of points that the format cannot represent; empty: none
+  bool quiet = false;  // shows no progress
 };
 
 // Blocks. kConflict: the file exists and the export does not resume, the checkpoint is of another

@@ -88,7 +88,7 @@ Result<ImportTotals> Import::run() {
   for (std::thread& thread : threads) thread.join();
   Result<void> checkpointed;
   if (pending_) checkpointed = end_checkpoint();
-  // After an error, the way until there need not be gone again.
+  // Also after an error, so that what is stored is not read again.
   if (checkpointed && (!error_ || done_.position != job_.before.position)) {
     checkpointed = begin_checkpoint();
     if (checkpointed) checkpointed = end_checkpoint();
@@ -103,7 +103,7 @@ void Import::work() {
   while (true) {
     Result<std::optional<TextBlock>> block = job_.reader.next(std::move(buffer));
     if (!block) {
-      // What was read before is stored first.
+      // The blocks before the error are stored first.
       if (wait_for_turn(job_.reader.blocks())) stop(std::move(block).error());
       return;
     }

@@ -27,7 +27,7 @@ Result<Location> parse_location(std::string_view text) {
   if (text.contains("://")) {
     return fail(
         Errc::kInvalidArgument,
-        fmt::format("\"{}\" is no location: write http://HOST:PORT, hbase://QUORUM[/ROOT] or "
+        fmt::format("\"{}\" is not a location: write http://HOST:PORT, hbase://QUORUM[/ROOT] or "
                     "a data directory",
                     text));
   }

@@ -1,6 +1,8 @@
 #include "app/bulk/opened_data.h"
 
+#include <algorithm>
 #include <filesystem>
+#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
@@ -20,6 +22,10 @@ void prepare_to_fill(Options& options) {
 }
 
 }  // namespace
+
+unsigned thread_count(unsigned jobs) {
+  return jobs > 0 ? jobs : std::max(1U, std::thread::hardware_concurrency());
+}
 
 std::string store_text(const Options& options) {
   if (options.store == StoreKind::kHBase) {

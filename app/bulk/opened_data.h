@@ -23,6 +23,9 @@ enum class DataUse : std::uint8_t {
   kFill,  // points bypass the write-ahead log: they are durable after PointStore::flush()
 };
 
+// The threads of a tool: as many as asked for, or one for each processor if `jobs` is 0.
+[[nodiscard]] unsigned thread_count(unsigned jobs);
+
 // The store of the options, as a checkpoint names it.
 [[nodiscard]] std::string store_text(const Options& options);
 

@@ -18,21 +18,21 @@
 #include "common/json_string.h"
 #include "common/threads/run_here.h"
 #include "ingest/formats/number_text.h"
+#include "ingest/formats/times.h"
 
 namespace halite::app {
 namespace {
 
-// Limits of one request. OpenTSDB takes bodies of up to 4 MiB.
+// Limits of one request.
 constexpr std::size_t kBodyPointsMax = 10'000;
 constexpr std::size_t kBodyBytesMax = 2 << 20;
+// OpenTSDB's limit unless tsd.http.request.enable_chunked is true; then it is
+// tsd.http.request.max_chunk.
+constexpr std::size_t kUnchunkedBytesMax = 8192;
 
 struct Body {
   std::string json = "[";            // an array of points
   std::vector<std::uint32_t> lines;  // of each point
-
-  [[nodiscard]] bool full() const {
-    return lines.size() >= kBodyPointsMax || json.size() >= kBodyBytesMax;
-  }
 };
 
 std::string_view text_of(const boost::json::value* value) {
@@ -56,11 +56,26 @@ Error error_of(const HttpReply& reply) {
   return {passes ? Errc::kUnavailable : Errc::kInvalidArgument, message_of(reply), {}};
 }
 
+// The size of a body that a server with this answer of /api/config takes.
+std::size_t body_limit(std::string_view config) {
+  boost::system::error_code error;
+  const boost::json::value settings = parse_json_value(config, error);
+  if (error || !settings.is_object()) return kBodyBytesMax;
+  const boost::json::object& object = settings.get_object();
+  const std::string_view chunked = text_of(object.if_contains("tsd.http.request.enable_chunked"));
+  if (chunked.empty()) return kBodyBytesMax;  // not OpenTSDB
+  const auto limit = ingest::read_count(text_of(object.if_contains("tsd.http.request.max_chunk")));
+  if (chunked != "true" || !limit || *limit <= 0) return kUnchunkedBytesMax;
+  return std::min(kBodyBytesMax, static_cast<std::size_t>(*limit));
+}
+
 // Reads the points of lines into bodies.
 class BodyBuilder final : private ingest::PointReceiver {
  public:
-  BodyBuilder(const ingest::ImportFormat& format, const ingest::PointRules& rules)
-      : has_header_(format.format == ingest::Format::kCsv && format.options.csv_columns.empty()),
+  BodyBuilder(const ingest::ImportFormat& format, const ingest::PointRules& rules,
+              std::size_t body_bytes_max)
+      : body_bytes_max_(body_bytes_max),
+        has_header_(format.format == ingest::Format::kCsv && format.options.csv_columns.empty()),
         has_comments_(format.format == ingest::Format::kOpenTsdb),
         parser_(ingest::make_parser(format.format, format.options, rules)) {}
 
@@ -120,14 +135,17 @@ class BodyBuilder final : private ingest::PointReceiver {
     if ((point.flags & kFloat) != 0 && !std::isfinite(as_double(point.value))) {
       return refuse("/api/put takes neither NaN nor infinity");
     }
-    if (bodies_.empty() || bodies_.back().full()) bodies_.emplace_back();
-    Body& body = bodies_.back();
-    body.lines.push_back(line_);
-    body.json += series_;
-    fmt::format_to(std::back_inserter(body.json), R"(,"timestamp":{},"value":)",
+    text_ = series_;
+    fmt::format_to(std::back_inserter(text_), R"(,"timestamp":{},"value":)",
                    in_ms ? point.time : point.time / 1000);
-    ingest::append_value(body.json, point, true, {});
-    body.json += tags_;
+    ingest::append_value(text_, point, true, {});
+    text_ += tags_;
+    if (bodies_.empty() || bodies_.back().lines.size() >= kBodyPointsMax ||
+        bodies_.back().json.size() + text_.size() > body_bytes_max_) {
+      bodies_.emplace_back();
+    }
+    bodies_.back().lines.push_back(line_);
+    bodies_.back().json += text_;
   }
 
   void refuse(std::string reason) override {
@@ -137,12 +155,14 @@ class BodyBuilder final : private ingest::PointReceiver {
     refused_.push_back({.line = line_, .reason = std::move(reason)});
   }
 
+  const std::size_t body_bytes_max_;
   const bool has_header_;
   const bool has_comments_;
   const std::unique_ptr<ingest::PointParser> parser_;
   std::uint32_t line_ = 0;
   std::string series_;                  // the beginning of each point
   std::string tags_;                    // its end
+  std::string text_;                    // of the current point
   std::optional<std::string> unnamed_;  // why the series has no name
   std::vector<Body> bodies_;
   std::vector<ingest::RefusedLine> refused_;
@@ -196,8 +216,9 @@ class FailedPoints {
 
 class UrlPart final : public ImportPart {
  public:
-  UrlPart(const Peer& peer, const ingest::ImportFormat& format, const ingest::PointRules& rules)
-      : peer_(peer), builder_(format, rules) {}
+  UrlPart(const Peer& peer, const ingest::ImportFormat& format, const ingest::PointRules& rules,
+          std::size_t body_bytes_max)
+      : peer_(peer), builder_(format, rules, body_bytes_max) {}
 
   std::uint64_t parse(const ingest::ImportText& text) override { return builder_.add(text); }
   void add(const std::vector<ingest::SeriesPoints>& points) override { builder_.add(points); }
@@ -250,15 +271,20 @@ class UrlPart final : public ImportPart {
 
 }  // namespace
 
-Result<void> UrlTarget::check() const {
-  TRY(const HttpReply reply,
-      run_here(send_http(peer_, {.target = "/api/version", .body = {}}, HttpLimits())));
-  if (reply.status / 100 != 2) return std::unexpected(error_of(reply));
-  return {};
+Result<std::unique_ptr<UrlTarget>> UrlTarget::open(Peer peer, ingest::ImportFormat format,
+                                                   const ingest::IngestOptions& options) {
+  TRY(const HttpReply version,
+      run_here(send_http(peer, {.target = "/api/version", .body = {}}, HttpLimits())));
+  if (version.status / 100 != 2) return std::unexpected(error_of(version));
+  TRY(const HttpReply config,
+      run_here(send_http(peer, {.target = "/api/config", .body = {}}, HttpLimits())));
+  const std::size_t body_bytes_max = body_limit(config.body);
+  return std::unique_ptr<UrlTarget>(
+      new UrlTarget(std::move(peer), std::move(format), options, body_bytes_max));
 }
 
 std::unique_ptr<ImportPart> UrlTarget::new_part() {
-  return std::make_unique<UrlPart>(peer_, format_, rules_);
+  return std::make_unique<UrlPart>(peer_, format_, rules_, body_bytes_max_);
 }
 
 }  // namespace halite::app

@@ -92,10 +92,4 @@ Result<void> write_walk_state(const std::string& path, const WalkState& state) {
   return storage::write_whole(*storage::posix_files(), path, boost::json::serialize(value) + "\n");
 }
 
-Result<void> remove_walk_state(const std::string& path) {
-  const Result<void> removed = storage::posix_files()->remove(path);
-  if (!removed && removed.error().code != Errc::kNotFound) return removed;
-  return {};
-}
-
 }  // namespace halite::app

@@ -29,6 +29,5 @@ struct WalkState {
 [[nodiscard]] Result<std::optional<WalkState>> begin_walk(const std::string& path,
                                                           const std::string& task, bool resume);
 [[nodiscard]] Result<void> write_walk_state(const std::string& path, const WalkState& state);
-[[nodiscard]] Result<void> remove_walk_state(const std::string& path);
 
 }  // namespace halite::app

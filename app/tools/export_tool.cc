@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <thread>
 
 #include <fmt/format.h>
 
@@ -17,7 +16,7 @@ Result<ImportTotals> run_export(const Options& options, const ExportFlags& flags
   const auto format = ingest::format_named(flags.format);
   if (!format) {
     return fail(Errc::kInvalidArgument,
-                fmt::format("--format: \"{}\" is no format; the formats are {}", flags.format,
+                fmt::format("--format: \"{}\" is not a format; the formats are {}", flags.format,
                             ingest::format_names()));
   }
   const bool to_file = flags.output != "-";
@@ -27,8 +26,7 @@ Result<ImportTotals> run_export(const Options& options, const ExportFlags& flags
   TRY(const OpenedSource opened, open_source(options, flags.source));
   ExportJob job{.source = *opened.source, .walk = {}, .format = *format, .path = flags.output};
   job.walk.range = opened.range;
-  job.walk.threads =
-      flags.jobs > 0 ? flags.jobs : std::max(1U, std::thread::hardware_concurrency());
+  job.walk.threads = thread_count(flags.jobs);
   job.packing = packing_of(flags.output);
   if (to_file) {
     job.checkpoint = flags.checkpoint.empty() ? flags.output + ".checkpoint" : flags.checkpoint;

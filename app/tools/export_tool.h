@@ -14,7 +14,7 @@ struct ExportFlags {
   SourceFlags source;
   std::string format = "opentsdb";
   std::string output = "-";  // "-": standard output
-  std::string errors;        // file of points that the format cannot say; empty: none
+  std::string errors;        // file of points that the format cannot represent; empty: none
   std::string checkpoint;    // file; empty: the output with ".checkpoint"
   double checkpoint_interval_s = 20;
   bool resume = false;
@@ -25,7 +25,7 @@ struct ExportFlags {
 // The exit status.
 enum class ExportStatus : std::uint8_t {
   kAll = 0,
-  kRefused = 1,  // the format cannot say some points
+  kRefused = 1,  // the format cannot represent some points
   kFailed = 2,
 };
 

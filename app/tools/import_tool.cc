@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <memory>
 #include <optional>
-#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
@@ -23,10 +23,6 @@
 
 namespace halite::app {
 namespace {
-
-unsigned threads_of(const ImportFlags& flags) {
-  return flags.jobs > 0 ? flags.jobs : std::max(1U, std::thread::hardware_concurrency());
-}
 
 // How lines are read: a part of what a checkpoint is for.
 std::string line_options(const ImportFlags& flags) {
@@ -105,7 +101,7 @@ Result<ingest::Format> Run::choose_format() {
   if (flags_.format != "auto") {
     if (const auto named = ingest::format_named(flags_.format)) return *named;
     return fail(Errc::kInvalidArgument,
-                fmt::format("--format: \"{}\" is no format; the formats are auto, {}",
+                fmt::format("--format: \"{}\" is not a format; the formats are auto, {}",
                             flags_.format, ingest::format_names()));
   }
   TRY(const std::string_view text, reader_->peek());
@@ -145,7 +141,7 @@ Result<ImportTotals> Run::import_by_hfiles(OpenedData& data) {
   constexpr std::size_t kPointsAtOnce = 4 << 20;
   TRY(const auto loader,
       data.stores().make_point_loader({.url = flags_.hfiles, .fill_gaps = flags_.fill_gaps}));
-  LoaderSink sink(data.stores().points(), *loader, threads_of(flags_), kPointsAtOnce);
+  LoaderSink sink(data.stores().points(), *loader, thread_count(flags_.jobs), kPointsAtOnce);
   ingest::Writer writer(sink, data.clock(), options_.ingest, data.registry());
   StoreTarget target(
       writer, format(), [&sink] { return sink.load(); }, [&sink] { return sink.take_refused(); });
@@ -154,10 +150,9 @@ Result<ImportTotals> Run::import_by_hfiles(OpenedData& data) {
 
 Result<ImportTotals> Run::into_server() {
   TRY(Peer peer, make_peer(flags_.url, flags_.peer));
-  UrlTarget target(std::move(peer), format(), options_.ingest);
-  TRY_VOID(target.check());
+  TRY(const auto target, UrlTarget::open(std::move(peer), format(), options_.ingest));
   IoThreads threads(1, "tool");
-  return into(target, threads.executors().front());
+  return into(*target, threads.executors().front());
 }
 
 Result<ImportTotals> Run::into(ImportTarget& target, const boost::asio::any_io_executor& executor) {
@@ -170,7 +165,7 @@ Result<ImportTotals> Run::into(ImportTarget& target, const boost::asio::any_io_e
                         .checkpoints = checkpoints_,
                         .progress = progress,
                         .executor = executor,
-                        .threads = threads_of(flags_),
+                        .threads = thread_count(flags_.jobs),
                         .points_per_s_max = flags_.points_per_s_max,
                         .before = begin_,
                         .times = times});
@@ -190,7 +185,7 @@ ImportStatus import_files(const Options& options, const ImportFlags& flags, cons
   if (!totals) {
     err(totals.error().message);
     if (std::filesystem::exists(flags.checkpoint.empty() ? kCheckpointName : flags.checkpoint)) {
-      err("what was stored before the last checkpoint is durable; continue by --resume");
+      err("the points before the last checkpoint are durable; --resume continues from there");
     }
     return ImportStatus::kFailed;
   }

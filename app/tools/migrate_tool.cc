@@ -41,8 +41,7 @@ Result<std::unique_ptr<OpenedTarget>> open_target(const Options& options, const 
   auto opened = std::make_unique<OpenedTarget>();
   if (!flags.to_url.empty()) {
     TRY(Peer peer, make_peer(flags.to_url, flags.to_peer));
-    auto target = std::make_unique<UrlTarget>(peer, ingest::ImportFormat(), options.ingest);
-    TRY_VOID(target->check());
+    TRY(auto target, UrlTarget::open(peer, ingest::ImportFormat(), options.ingest));
     TRY(opened->as_source, open_server_source(std::move(peer), std::move(matches)));
     opened->target = std::move(target);
     return opened;
@@ -76,9 +75,7 @@ class Migration {
   Result<bool> follow(TimestampMs began);
   // With what has arrived since the start, unless the range has an end of its own.
   [[nodiscard]] TimeRange range_now() const;
-  [[nodiscard]] unsigned threads() const {
-    return flags_.jobs > 0 ? flags_.jobs : std::max(1U, std::thread::hardware_concurrency());
-  }
+  [[nodiscard]] unsigned threads() const { return thread_count(flags_.jobs); }
   [[nodiscard]] boost::asio::any_io_executor executor() {
     return target_.data ? target_.data->executor() : target_.threads.executors().front();
   }
@@ -198,7 +195,7 @@ Result<bool> run_migration(const Options& from, const Options& to, const Migrate
                            const Print& out, const Print& err) {
   if (flags.follow && flags.source.url.empty() && from.store != StoreKind::kHBase) {
     return fail(Errc::kInvalidArgument,
-                "--follow needs a server or HBase as source: nobody writes to a data directory "
+                "--follow needs a server or HBase as source: a data directory receives no points "
                 "meanwhile");
   }
   TRY(const OpenedSource source, open_source(from, flags.source));
@@ -206,6 +203,8 @@ Result<bool> run_migration(const Options& from, const Options& to, const Migrate
   TRY(const auto target, open_target(to, flags, std::move(matches)));
   Result<bool> complete = Migration(flags, *source.source, *target, source.range, out, err).run();
   if (target->data) {
+    target->as_source.reset();
+    target->target.reset();
     target->writer.reset();
     const Result<void> closed = target->data->close();
     if (complete && !closed) return std::unexpected(closed.error());

@@ -47,7 +47,7 @@ class LastSeries final : public PointReceiver {
   void point(PointBits /*point*/) override { ++points_; }
   void refuse(std::string reason) override { refused_ = std::move(reason); }
 
-  // What is wrong if this is not one point of `series`.
+  // Why the line is not one point of `series`; nothing if it is.
   [[nodiscard]] std::optional<Unwritable> compare(const SeriesName& series) const {
     if (refused_) return *refused_;
     if (points_ != 1 || name_ != series) return "the names would be read as others";
@@ -81,8 +81,8 @@ class CheckedWriter final : public PointWriter {
   std::expected<void, Unwritable> series(const SeriesName& name, std::string& to) override {
     if (auto wrong = probe(name)) {
       begin_probe();
-      return std::unexpected(
-          fmt::format("{} cannot say the names of this series: {}", format_name(format_), *wrong));
+      return std::unexpected(fmt::format("{} has no form for the names of this series: {}",
+                                         format_name(format_), *wrong));
     }
     return writer_->series(name, to);
   }

@@ -40,15 +40,17 @@ Taken read_as(Format format, const FormatOptions& options, std::string_view text
   return {.format = format, .points = count.points, .refused = count.refused};
 }
 
-// The only format that takes most lines, of a text with faults.
+// Of a text with faults: the only format that takes any of it, or else most of it.
 std::optional<Format> most_likely(const std::vector<Taken>& all) {
-  std::optional<Format> likely;
-  for (const Taken& taken : all) {
-    if (taken.points <= taken.refused) continue;
-    if (likely) return std::nullopt;
-    likely = taken.format;
-  }
-  return likely;
+  const auto only = [&all](const auto& fits) -> std::optional<Format> {
+    const auto first = std::ranges::find_if(all, fits);
+    if (first == all.end() || std::find_if(first + 1, all.end(), fits) != all.end()) {
+      return std::nullopt;
+    }
+    return first->format;
+  };
+  if (const auto format = only([](const Taken& taken) { return taken.points > 0; })) return format;
+  return only([](const Taken& taken) { return taken.points > taken.refused; });
 }
 
 // Complete lines, few enough to be read by each parser.

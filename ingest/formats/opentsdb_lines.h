@@ -1,7 +1,8 @@
 // "metric time value tagk=tagv ..", with or without "put " before it. Private to ingest/formats.
 //
 // Names, times and values follow OpenTSDB's rules, as in telnet; floats are doubles. The text
-// cannot say NaN, infinity, a series without tags, time 0, or milliseconds before kSurelyMillis.
+// cannot represent NaN, infinity, a series without tags, time 0, or milliseconds before
+// kSurelyMillis.
 #pragma once
 
 #include <memory>

@@ -4,7 +4,7 @@
 // Parsers turn bytes into points or refusals and do nothing else. A series is passed on as the
 // bytes that name it in the line, so that a known one costs no parsing: SeriesCache maps them to an
 // id. What a writer wrote, the parser of the format reads back as equal points, bit for bit; what a
-// format cannot say, its writer refuses to write.
+// format cannot represent, its writer refuses to write.
 //
 //   Threads   a parser or writer is for one thread at a time; series_name() is for any number.
 //   Memory    a common line allocates nothing. A parser keeps at most the longest line's points.
@@ -92,7 +92,7 @@ class PointParser {
 [[nodiscard]] std::unique_ptr<PointParser> make_parser(Format format, const FormatOptions& options,
                                                        const PointRules& rules);
 
-// Why a format cannot say something: "prometheus has no staleness markers".
+// Why a format cannot represent something: "prometheus has no staleness markers".
 using Unwritable = std::string;
 
 // Appends points to a text, in this order: header(), for each series series() and its points,

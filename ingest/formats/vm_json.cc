@@ -51,7 +51,7 @@ class JsonCursor {
     ++at_;
     return true;
   }
-  // A value of any kind, as text. Brackets match; what is between them is not checked.
+  // A value of any kind, as text. Checks that brackets match, but not what they contain.
   [[nodiscard]] bool take_any(std::string_view& value) {
     skip_blanks();
     const char* const from = at_;

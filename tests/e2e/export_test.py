@@ -210,7 +210,7 @@ class Choice(ExportTest):
 
 
 class Kill9(ExportTest):
-    """A file after kill -9 and --resume is that of an export that nobody disturbs."""
+    """The file after kill -9 and --resume is that of an uninterrupted export."""
 
     def test_resumed_until_it_is_done(self):
         seed = int(os.environ.get("HALITE_SEED", time.time_ns() % 1_000_000))
@@ -227,7 +227,7 @@ class Kill9(ExportTest):
             took = time.monotonic() - began
             out = self.scratch / name
             checkpoint = self.scratch / f"{name}.checkpoint"
-            for attempt in range(7):  # nobody disturbs the last one
+            for attempt in range(7):  # the last one is not killed
                 resume = ("--resume",) if out.exists() or checkpoint.exists() else ()
                 process = self.start("export", "--quiet", "--data-dir", first, "--output", out,
                                      "--checkpoint-interval", 0.01, *resume)

@@ -212,7 +212,7 @@ class Url(ImportTest):
 
 
 class Kill9(ImportTest):
-    """The points after kill -9 and --resume are those of an import that nobody disturbs."""
+    """The points after kill -9 and --resume are those of an uninterrupted import."""
 
     HOSTS = 200
     STEPS = 7_000

@@ -22,6 +22,7 @@
 #include "storage/files/files.h"
 #include "storage/files/posix_files.h"
 #include "tests/hbase/test_cluster.h"
+#include "tests/support/hooked_load_directory.h"
 #include "tests/support/run_task.h"
 #include "tests/support/temp_dir.h"
 
@@ -51,52 +52,6 @@ std::string hbase_tool(const std::string& line) {
   return answer;
 }
 
-// Passes all on; calls `hook` once, when the first file is complete.
-class HookedDirectory final : public hbase::LoadDirectory {
- public:
-  HookedDirectory(std::shared_ptr<LoadDirectory> to, std::function<void()> hook)
-      : to_(std::move(to)), hook_(std::move(hook)) {}
-  Task<void> make(std::string name) override { return to_->make(std::move(name)); }
-  [[nodiscard]] std::string path_of(std::string_view name, std::string_view file) const override {
-    return to_->path_of(name, file);
-  }
-  [[nodiscard]] std::optional<std::string> path_in(std::string_view url) const override {
-    return to_->path_in(url);
-  }
-  [[nodiscard]] std::string url_of(const std::string& path) const override {
-    return to_->url_of(path);
-  }
-  Task<std::unique_ptr<hbase::LoadFileWriter>> create(std::string path) override {
-    CO_TRY(auto file, co_await to_->create(std::move(path)));
-    co_return std::make_unique<HookedFile>(std::move(file), hook_);
-  }
-  Task<bool> exists(std::string path) override { return to_->exists(std::move(path)); }
-  Task<bool> rename(std::string from, std::string to) override {
-    return to_->rename(std::move(from), std::move(to));
-  }
-  Task<void> remove(std::string path) override { return to_->remove(std::move(path)); }
-
- private:
-  class HookedFile final : public hbase::LoadFileWriter {
-   public:
-    HookedFile(std::unique_ptr<LoadFileWriter> to, std::function<void()>& hook)
-        : to_(std::move(to)), hook_(hook) {}
-    Task<void> write(Bytes bytes) override { return to_->write(std::move(bytes)); }
-    Task<void> finish() override {
-      CO_TRY_VOID(co_await to_->finish());
-      if (const auto hook = std::exchange(hook_, nullptr)) hook();
-      co_return Result<void>();
-    }
-
-   private:
-    const std::unique_ptr<LoadFileWriter> to_;
-    std::function<void()>& hook_;
-  };
-
-  const std::shared_ptr<LoadDirectory> to_;
-  std::function<void()> hook_;
-};
-
 class HBaseBulkLoadTest : public testing::Test {
  protected:
   void TearDown() override {
@@ -124,11 +79,9 @@ class HBaseBulkLoadTest : public testing::Test {
     open_points(layout, layout->parameters(), {"\x02", "\x04", "\x06"});
   }
 
-  Result<std::unique_ptr<PointLoader>> loader(PointLoaderOptions options = {},
-                                              std::function<void()> hook = nullptr) {
-    std::shared_ptr<hbase::LoadDirectory> directory =
-        hbase::open_load_directory("file://" + dir_.path() + "/files", *files_, {}).value();
-    if (hook) directory = std::make_shared<HookedDirectory>(directory, std::move(hook));
+  Result<std::unique_ptr<PointLoader>> loader(PointLoaderOptions options = {}) {
+    auto files = hbase::open_load_directory("file://" + dir_.path() + "/files", *files_, {});
+    auto directory = std::make_shared<test::HookedLoadDirectory>(std::move(files).value(), hook_);
     options.load.pause_ms = 50;
     PointLoader::Dependencies dependencies{
         .client = store_->client(),
@@ -201,6 +154,7 @@ class HBaseBulkLoadTest : public testing::Test {
   }
 
   test::TempDir dir_;
+  test::HookedLoadDirectory::Hook hook_;
   const std::shared_ptr<FileSystem> files_ = posix_files();
   SystemClock clock_;
   prometheus::Registry registry_;
@@ -359,7 +313,11 @@ TEST_F(HBaseBulkLoadTest, ARegionThatIsSplitMeanwhileGetsItsRows) {
   const PointBatch points = batch(32, 2, 60'000, 1);
   Points written;
   add(written, points, 120);
-  const auto load = loader({}, [table] { hbase_tool("split\t" + table + "\t05"); }).value();
+  hook_ = [table, split = false]() mutable -> Result<void> {
+    if (!std::exchange(split, true)) hbase_tool("split\t" + table + "\t05");
+    return {};
+  };
+  const auto load = loader().value();
   const auto loaded = run_task(load->load(points));
   ASSERT_TRUE(loaded) << loaded.error().message;
   EXPECT_GT(loaded->rows_again, 0U);

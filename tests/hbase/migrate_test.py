@@ -122,6 +122,15 @@ class MigrateTest(unittest.TestCase):
             [found] = ask(opentsdb.url, f"start={HOUR}&end={HOUR + 100_000}&m=none:sys.cpu{{host=a}}")
             self.assertEqual(len(found["dps"]), 4000)
 
+    def test_into_an_opentsdb(self):
+        """It refuses bodies over 8 KiB, or over max_chunk if chunked requests are enabled."""
+        source = self.path("source-into")
+        self.tool("import", "--quiet", "--data-dir", source, self.file("into.txt", points("into", 300)))
+        for name, more in (("small", {}), ("chunked", {"tsd.http.request.enable_chunked": "true",
+                                                       "tsd.http.request.max_chunk": "4096"})):
+            with OpenTsdb(self.tables, settings(self.new_tables(f"into-{name}"), more)) as opentsdb:
+                self.same(self.tool("migrate", "--quiet", "--from", source, "--to", opentsdb.url, "--verify"), 900)
+
     def test_as_files(self):
         self.there_and_back("files", SALT, "--hfiles", f"file://{self.path('load')}")
 
@@ -132,7 +141,7 @@ class MigrateTest(unittest.TestCase):
                     "tags": {"host": f"h{host}"}} for i in range(300) for host in range(3)]
         stop, sent = threading.Event(), []
         with OpenTsdb(self.tables, settings(prefix, {})) as opentsdb:
-            for at in range(0, len(history), 50):  # a body of OpenTSDB has 4 kB, unless it is told otherwise
+            for at in range(0, len(history), 50):  # OpenTSDB's default limit of a body is 4 kB
                 post(opentsdb.url, "/api/put?sync&details", history[at:at + 50])
 
             def send():

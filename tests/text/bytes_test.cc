@@ -37,29 +37,17 @@
 //       series ID SHARD TSUID, points SHARD ID@POINT...
 //   log sections PAYLOAD              what any payload says
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "tests/text/answers_file.h"
 #include "tests/text/bytes_questions.h"
 
 namespace halite::storage {
 namespace {
 
-namespace fs = std::filesystem;
-
-std::vector<std::string> lines_of(const fs::path& path) {
-  std::ifstream in(path);
-  std::vector<std::string> lines;
-  for (std::string line; std::getline(in, line);) lines.push_back(line);
-  return lines;
-}
-
-bool is_answer(std::string_view line) { return line.starts_with("  "); }
 bool is_question(std::string_view line) {
   return !line.empty() && line.front() != ' ' && line.front() != '#';
 }
@@ -77,39 +65,16 @@ std::vector<std::string> answered(const std::vector<std::string>& lines) {
   return out;
 }
 
-std::string joined(const std::vector<std::string>& lines) {
-  std::string text;
-  for (const std::string& line : lines) text += line + '\n';
-  return text;
-}
+class BytesFile : public testing::TestWithParam<std::filesystem::path> {};
 
-std::vector<fs::path> bytes_files() {
-  std::vector<fs::path> paths;
-  for (const auto& entry : fs::directory_iterator(HALITE_SOURCE_DIR "/tests/text/bytes")) {
-    if (entry.path().extension() == ".bytes") paths.push_back(entry.path());
-  }
-  std::ranges::sort(paths);
-  return paths;
-}
+TEST_P(BytesFile, SaysWhatTheCodeDoes) { check_answers_file(GetParam(), answered); }
 
-class BytesFile : public testing::TestWithParam<fs::path> {};
-
-TEST_P(BytesFile, SaysWhatTheCodeDoes) {
-  const std::vector<std::string> lines = lines_of(GetParam());
-  const std::vector<std::string> wanted = answered(lines);
-  ASSERT_TRUE(std::ranges::any_of(wanted, is_answer)) << "a file without an answer tests nothing";
-  if (std::getenv("HALITE_UPDATE") != nullptr && wanted != lines) {
-    std::ofstream(GetParam()) << joined(wanted);
-    return;
-  }
-  EXPECT_EQ(joined(lines), joined(wanted));
-}
-
-INSTANTIATE_TEST_SUITE_P(Bytes, BytesFile, testing::ValuesIn(bytes_files()), [](const auto& test) {
-  std::string name = test.param.stem().string();
-  std::ranges::replace(name, '-', '_');
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(Bytes, BytesFile, testing::ValuesIn(answers_files("bytes", ".bytes")),
+                         [](const auto& test) {
+                           std::string name = test.param.stem().string();
+                           std::ranges::replace(name, '-', '_');
+                           return name;
+                         });
 
 }  // namespace
 }  // namespace halite::storage

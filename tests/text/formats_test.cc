@@ -13,9 +13,7 @@
 // that is no number is bits:7FF0000000000000.
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <sstream>
 #include <stdexcept>
@@ -28,11 +26,10 @@
 
 #include "common/bytes/ascii.h"
 #include "ingest/formats/point_format.h"
+#include "tests/text/answers_file.h"
 
 namespace halite::ingest {
 namespace {
-
-namespace fs = std::filesystem;
 
 std::string printable(std::string_view text) {
   std::string out;
@@ -172,15 +169,6 @@ struct Stream {
   std::string text;
 };
 
-std::vector<std::string> lines_of(const fs::path& path) {
-  std::ifstream in(path);
-  std::vector<std::string> lines;
-  for (std::string line; std::getline(in, line);) lines.push_back(line);
-  return lines;
-}
-
-bool is_answer(std::string_view line) { return line.starts_with("  "); }
-
 // The file as it should be.
 std::vector<std::string> answered(const std::vector<std::string>& lines) {
   std::unique_ptr<Stream> stream;
@@ -199,35 +187,11 @@ std::vector<std::string> answered(const std::vector<std::string>& lines) {
   return out;
 }
 
-std::string joined(const std::vector<std::string>& lines) {
-  std::string text;
-  for (const std::string& line : lines) text += line + '\n';
-  return text;
-}
+class PointsFile : public testing::TestWithParam<std::filesystem::path> {};
 
-std::vector<fs::path> files() {
-  std::vector<fs::path> paths;
-  for (const auto& entry : fs::directory_iterator(HALITE_SOURCE_DIR "/tests/text/formats")) {
-    if (entry.path().extension() == ".points") paths.push_back(entry.path());
-  }
-  std::ranges::sort(paths);
-  return paths;
-}
+TEST_P(PointsFile, SaysWhatTheParsersFind) { check_answers_file(GetParam(), answered); }
 
-class PointsFile : public testing::TestWithParam<fs::path> {};
-
-TEST_P(PointsFile, SaysWhatTheParsersFind) {
-  const std::vector<std::string> lines = lines_of(GetParam());
-  const std::vector<std::string> wanted = answered(lines);
-  ASSERT_TRUE(std::ranges::any_of(wanted, is_answer)) << "a file without an answer tests nothing";
-  if (std::getenv("HALITE_UPDATE") != nullptr && wanted != lines) {
-    std::ofstream(GetParam()) << joined(wanted);
-    return;
-  }
-  EXPECT_EQ(joined(lines), joined(wanted));
-}
-
-INSTANTIATE_TEST_SUITE_P(Points, PointsFile, testing::ValuesIn(files()),
+INSTANTIATE_TEST_SUITE_P(Points, PointsFile, testing::ValuesIn(answers_files("formats", ".points")),
                          [](const auto& test) { return test.param.stem().string(); });
 
 }  // namespace

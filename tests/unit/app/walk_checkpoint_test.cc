@@ -46,8 +46,8 @@ TEST_F(WalkCheckpointTest, ComesBack) {
   EXPECT_EQ(read.totals.refused, state_.totals.refused);
   EXPECT_EQ(read.output_bytes, state_.output_bytes);
   EXPECT_EQ(read.errors_bytes, state_.errors_bytes);
-  ASSERT_TRUE(remove_walk_state(path_));
-  ASSERT_TRUE(remove_walk_state(path_));  // it is gone
+  ASSERT_TRUE(remove_checkpoint(path_));
+  ASSERT_TRUE(remove_checkpoint(path_));  // it is gone
   EXPECT_FALSE(begin_walk(path_, state_.task, true).value().has_value());
 }
 

@@ -27,7 +27,8 @@ class FileSystem;
 
 namespace halite::storage::hbase {
 
-// A file that is being written. Another name hides it until finish(), so that nobody takes a part.
+// A file that is being written. It has a temporary name until finish(), so that
+// no reader sees a part of it.
 // If it is destroyed before, its temporary file stays.
 class LoadFileWriter {
  public:

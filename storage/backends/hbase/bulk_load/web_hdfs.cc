@@ -13,6 +13,7 @@
 #include <boost/json.hpp>
 #include <fmt/format.h>
 
+#include "common/bytes/percent.h"
 #include "common/json/json_value.h"
 #include "storage/backends/hbase/bulk_load/http_call.h"
 #include "storage/backends/hbase/rpc/transport.h"
@@ -25,20 +26,6 @@ namespace json = boost::json;
 
 constexpr unsigned kTriesMax = 5;  // of one request, at each NameNode
 constexpr std::string_view kPrefix = "/webhdfs/v1";
-
-std::string percent_encoded(std::string_view text, std::string_view also) {
-  std::string encoded;
-  for (const char c : text) {
-    const bool plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                       std::string_view("-._~").contains(c) || also.contains(c);
-    if (plain) {
-      encoded += c;
-    } else {
-      encoded += fmt::format("%{:02X}", static_cast<unsigned char>(c));
-    }
-  }
-  return encoded;
-}
 
 // The exception of an answer, by its simple name.
 struct RemoteFault {
@@ -125,7 +112,7 @@ class Nodes {
   Task<HttpAnswer> ask(HttpMethod method, std::string path, std::string operation) {
     const std::string target =
         fmt::format("{}{}?op={}&user.name={}", kPrefix, percent_encoded(path, "/"), operation,
-                    percent_encoded(options_.user, ""));
+                    percent_encoded(options_.user));
     const std::string what =
         fmt::format("{} of {}", operation.substr(0, operation.find('&')), path);
     asio::steady_timer timer(co_await asio::this_coro::executor);

@@ -44,7 +44,7 @@ class AddJob final : public BatchJob {
   }
 
   std::vector<CountersAfter> take_counters() { return std::move(counters_); }
-  // Additions of which nobody can tell whether they were applied.
+  // Additions that may or may not have been applied.
   [[nodiscard]] std::size_t unknown() const { return unknown_; }
 
   [[nodiscard]] std::size_t size() const override { return adds_.size(); }

@@ -4,8 +4,8 @@
 // An addition without `once` has a nonce, the same however often it is sent. The server knows it
 // for half an hour; if it dies, the next one knows it from the log. A server that opens a region
 // which another one has closed in order knows nothing. So an addition whose answer was lost goes to
-// the server that may have applied it first. If that says that the region has moved, nobody can
-// tell whether it was applied, and it is not sent again.
+// the server that may have applied it first. If that says that the region has moved, it is
+// unknown whether it was applied, and it is not sent again.
 //
 // An addition with `once` writes a mark in the same atomic step, and is applied only if there is
 // none: no server has to remember anything.

@@ -381,7 +381,7 @@ TEST(FormatWriters, RefuseWhatTheyCannotSay) {
   std::string text;
   const SeriesName tagless{.metric = "m", .tags = {}};
   EXPECT_EQ(make_writer(Format::kOpenTsdb)->series(tagless, text).error(),
-            "opentsdb cannot say the names of this series: it has no tags");
+            "opentsdb has no form for the names of this series: it has no tags");
   const SeriesName lines{.metric = "m", .tags = {{.key = "a", .value = "b\nc"}}};
   EXPECT_TRUE(make_writer(Format::kPrometheus)->series(lines, text));
   EXPECT_TRUE(make_writer(Format::kVmJson)->series(lines, text));

@@ -12,6 +12,7 @@
 #include "storage/files/files.h"
 #include "storage/files/posix_files.h"
 #include "tests/support/fake_region_server.h"
+#include "tests/support/hooked_load_directory.h"
 #include "tests/support/run_task.h"
 #include "tests/support/temp_dir.h"
 
@@ -35,51 +36,6 @@ NewSeries series(std::string_view host, std::uint64_t host_uid) {
   made.tags.push_back({.key = "host", .value = host, .key_uid = 1, .value_uid = host_uid});
   return made;
 }
-
-// Files of a directory that fails so often, or calls a hook, when a file is complete.
-class UnrulyDirectory final : public hbase::LoadDirectory {
- public:
-  using Hook = std::function<Result<void>()>;
-  UnrulyDirectory(std::unique_ptr<LoadDirectory> to, Hook& hook)
-      : to_(std::move(to)), hook_(hook) {}
-  Task<void> make(std::string name) override { return to_->make(std::move(name)); }
-  [[nodiscard]] std::string path_of(std::string_view name, std::string_view file) const override {
-    return to_->path_of(name, file);
-  }
-  [[nodiscard]] std::optional<std::string> path_in(std::string_view url) const override {
-    return to_->path_in(url);
-  }
-  [[nodiscard]] std::string url_of(const std::string& path) const override {
-    return to_->url_of(path);
-  }
-  Task<std::unique_ptr<hbase::LoadFileWriter>> create(std::string path) override {
-    CO_TRY(auto file, co_await to_->create(std::move(path)));
-    co_return std::make_unique<Writer>(std::move(file), hook_);
-  }
-  Task<bool> exists(std::string path) override { return to_->exists(std::move(path)); }
-  Task<bool> rename(std::string from, std::string to) override {
-    return to_->rename(std::move(from), std::move(to));
-  }
-  Task<void> remove(std::string path) override { return to_->remove(std::move(path)); }
-
- private:
-  class Writer final : public hbase::LoadFileWriter {
-   public:
-    Writer(std::unique_ptr<LoadFileWriter> to, Hook& hook) : to_(std::move(to)), hook_(hook) {}
-    Task<void> write(Bytes bytes) override { return to_->write(std::move(bytes)); }
-    Task<void> finish() override {
-      if (hook_) CO_TRY_VOID(hook_());
-      co_return co_await to_->finish();
-    }
-
-   private:
-    const std::unique_ptr<LoadFileWriter> to_;
-    Hook& hook_;
-  };
-
-  const std::unique_ptr<LoadDirectory> to_;
-  Hook& hook_;
-};
 
 class PointLoaderTest : public testing::Test {
  protected:
@@ -105,17 +61,18 @@ class PointLoaderTest : public testing::Test {
         hbase::open_load_directory("file://" + dir_.path() + "/files", *files_, {}));
     PointLoaderOptions options{.fill_gaps = fill_gaps, .attempts_max = 3};
     options.load.pause_ms = 1;
-    TRY(loader_, run_task(PointLoader::open(
-                     {.client = store_->client(),
-                      .cells = cells_,
-                      .table = "tsdb",
-                      .family = "t",
-                      .expires = ttl_ms != 0,
-                      .layout = layout_,
-                      .series = *table_,
-                      .clock = clock_,
-                      .directory = std::make_shared<UnrulyDirectory>(std::move(directory), hook_)},
-                     options)));
+    TRY(loader_,
+        run_task(PointLoader::open(
+            {.client = store_->client(),
+             .cells = cells_,
+             .table = "tsdb",
+             .family = "t",
+             .expires = ttl_ms != 0,
+             .layout = layout_,
+             .series = *table_,
+             .clock = clock_,
+             .directory = std::make_shared<test::HookedLoadDirectory>(std::move(directory), hook_)},
+            options)));
     return {};
   }
 
@@ -144,7 +101,7 @@ class PointLoaderTest : public testing::Test {
   FakeClock clock_{kNow};
   prometheus::Registry registry_;
   test::FakeHBase hbase_{1};
-  UnrulyDirectory::Hook hook_;
+  test::HookedLoadDirectory::Hook hook_;
   const std::unique_ptr<SeriesTable> table_ = std::make_unique<SeriesTable>(SeriesLimits());
   const std::shared_ptr<const OpentsdbLayout> layout_ = OpentsdbLayout::make({}).value();
   std::unique_ptr<HBaseStore> store_;
