@@ -75,12 +75,9 @@ class CounterStore::PointsWithoutCounters final : public PointSink {
 
   Task<InternedSeries> intern(std::vector<SeriesName> names, CreateNames create) override {
     if (counters_.is_stale()) CO_TRY_VOID(co_await counters_.refresh());
-    // Not while an increment takes a new metric: what comes first decides.
-    Semaphore::Permit turn;
-    CO_TRY(const bool any_new, co_await has_new_metric(names));
-    if (any_new) {
-      CO_TRY(turn, co_await counters_.new_metrics_->enter({1, 0}));
-    }
+    // Not while an increment takes a new metric: what comes first decides. A metric of points may
+    // be one of them, because it gets its UID before it becomes a counter.
+    CO_TRY(const Semaphore::Permit turn, co_await counters_.new_metrics_->enter({1, 0}));
     std::vector<std::optional<Error>> refused(names.size());
     for (std::size_t i = 0; i < names.size(); ++i) {
       const std::string& metric = names[i].metric;
@@ -99,17 +96,6 @@ class CounterStore::PointsWithoutCounters final : public PointSink {
   void request_sync() override { points_.request_sync(); }
 
  private:
-  Task<bool> has_new_metric(const std::vector<SeriesName>& names) {
-    UidTable& uids = counters_.dependencies_.series.uids();
-    for (std::size_t i = 0; i < names.size(); ++i) {
-      if (i > 0 && names[i].metric == names[i - 1].metric) continue;
-      const auto known = co_await uids.find(NameKind::kMetric, names[i].metric);
-      if (!known && known.error().code == Errc::kNotFound) co_return true;
-      if (!known) co_return std::unexpected(known.error());
-    }
-    co_return false;
-  }
-
   CounterStore& counters_;
   PointStore& points_;
 };

@@ -151,7 +151,7 @@ class CounterStore final : public PointSink {
   CounterMetrics metrics_;
   std::atomic<TimestampMs> refreshed_ms_ = 0;
   const std::unique_ptr<PointsWithoutCounters> points_;
-  // Of those who name new metrics: points together, increments alone.
+  // Of those who intern series: points together, increments of new metrics alone.
   static constexpr SemaphoreLoad kAlone = {.items = 1'000'000, .bytes = 0};
   const std::shared_ptr<Semaphore> new_metrics_ = std::make_shared<Semaphore>(kAlone);
 

@@ -1,5 +1,7 @@
 #include "storage/cells/counters/counter_store.h"
 
+#include <chrono>
+#include <future>
 #include <thread>
 
 #include <fmt/format.h>
@@ -103,6 +105,25 @@ TEST_F(CounterStoreTest, ANewMetricIsTakenOnce) {
     counting.join();
     EXPECT_NE(counted, stored) << metric;
   }
+}
+
+// The metric has a UID already, but nothing says yet that it is a counter.
+TEST_F(CounterStoreTest, PointsWaitForAnIncrementThatTakesTheirMetric) {
+  std::future<Result<SeriesId>> points;
+  points_->registry().uids().watch({.assigned =
+                                        [&](NameKind kind, const auto& /*name*/) {
+                                          if (kind != NameKind::kMetric || points.valid()) return;
+                                          points = std::async(std::launch::async, [this] {
+                                            return intern("m", "b", counters_->points());
+                                          });
+                                          // As long as they do not wait, they are fast enough to be
+                                          // stored.
+                                          points.wait_for(std::chrono::milliseconds(200));
+                                        },
+                                    .renamed = {}});
+  ASSERT_TRUE(intern("m", "a", *counters_));
+  ASSERT_TRUE(points.valid());
+  EXPECT_FALSE(points.get());
 }
 
 TEST_F(CounterStoreTest, ProcessesLearnFromEachOtherWhatIsCounted) {
