@@ -125,3 +125,28 @@ function(halite_fuzzer name)
                                                ${CMAKE_BINARY_DIR} ENVIRONMENT
                                                "${HALITE_TEST_ENVIRONMENT}")
 endfunction()
+
+# The names of all tests below a folder.
+function(halite_test_names folder out)
+  get_property(names DIRECTORY ${folder} PROPERTY TESTS)
+  get_property(below DIRECTORY ${folder} PROPERTY SUBDIRECTORIES)
+  foreach(subfolder ${below})
+    halite_test_names(${subfolder} more)
+    list(APPEND names ${more})
+  endforeach()
+  set(${out} ${names} PARENT_SCOPE)
+endfunction()
+
+# Two tests of one name in two folders would silently share the labels of the later one, and run where
+# only one of them is built.
+function(halite_check_test_names)
+  halite_test_names(${CMAKE_SOURCE_DIR} names)
+  list(SORT names)
+  set(before "")
+  foreach(name ${names})
+    if(name STREQUAL before)
+      message(FATAL_ERROR "Two tests have the name ${name}.")
+    endif()
+    set(before ${name})
+  endforeach()
+endfunction()
