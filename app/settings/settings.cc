@@ -10,6 +10,7 @@
 namespace halite::app {
 namespace {
 
+constexpr int kSeriesTagsMax = 255;  // the key of a chunk has one byte for their number
 constexpr std::int64_t kMinuteMs = 60'000;
 // A query opens one scan for each salt, all at once.
 constexpr std::int64_t kSaltBucketsMax = 65'536;
@@ -61,7 +62,8 @@ void declare_process(Config& config, Options& options) {
 
 void declare_ingest(Config& config, ingest::IngestOptions& options) {
   ingest::IngestLimits& limits = options.limits;
-  config.count("ingest.tags_max", limits.tags_max, {1, 1024}, "tags", "Maximum tags per point.");
+  config.count("ingest.tags_max", limits.tags_max, {1, kSeriesTagsMax}, "tags",
+               "Maximum tags per point.");
   config.bytes("ingest.name_bytes_max", limits.name_bytes_max, {1, 32'767},
                "Maximum length of a metric, tag key or tag value.");
   config.count("ingest.points_per_request_max", limits.points_per_request_max, kAtLeastOne,

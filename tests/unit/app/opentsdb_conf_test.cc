@@ -226,6 +226,7 @@ TEST_F(OpentsdbConfTest, wrong_values_are_named) {
   EXPECT_EQ(number.error().message,
             "file o.conf:2: tsd.storage.max_tags: ingest.tags_max must be a whole number, not "
             "\"many\"");
+  EXPECT_FALSE(try_apply("tsd.storage.max_tags=256"));  // a chunk's key has one byte for them
   EXPECT_FALSE(try_apply("tsd.mode=xx"));
   EXPECT_FALSE(try_apply("tsd.network.port=70000"));
   EXPECT_FALSE(try_apply("tsd.http.request.cors_domains=*,http://a"));
