@@ -104,7 +104,8 @@ void BulkCommands::declare_import(CLI::App& app) {
       ->required();
   import_->footer(
       "Without --url, the points go into the store of the settings, which no server may use: by\n"
-      "default the data directory ./halite-data, which is created.\n"
+      "default the data directory ./halite-data, which is created. With --url, the import runs\n"
+      "at the lowest priority, so that a server on the same machine answers queries first.\n"
       "\n"
       "  halite import --data-dir /var/lib/halite old.txt.gz\n"
       "  tsdb scan --import 2012/01/01 sum sys.cpu.user | halite import -\n"

@@ -28,6 +28,9 @@ WALK = 100_003  # values of which each series has a part
 WALK_STRIDE = 7919
 VM_FLUSH_S = 6  # then VictoriaMetrics has begun to write what it has in memory
 POST_BYTES = 32 << 20
+QUERY_STEPS = 360
+QUERY_ALONE_S = 20
+QUERY_PAUSE_S = 0.02
 LONG_TAGS = ("service_environment", "team")  # left out: a line has some 150 bytes
 
 
@@ -187,12 +190,56 @@ def measure_victoria_metrics(binary, file, size):
             server.kill()
 
 
+def asked_while(server, path, running):
+    """Seconds of each answer, asked one after the other while `running`."""
+    seconds = []
+    while running():
+        begun = time.monotonic()
+        server.get(path)
+        seconds.append(time.monotonic() - begun)
+        time.sleep(QUERY_PAUSE_S)
+    return seconds
+
+
+def measure_queries(halite, file, size):
+    """How long queries take, alone and while `import --url` fills the same server: p95 in ms."""
+    with tempfile.TemporaryDirectory(prefix="halite-bench-", dir=file.parent) as scratch:
+        server = Server(halite, "engine", scratch + "/data")
+        try:
+            send_telnet(server.port, range(size.hosts), QUERY_STEPS)
+            server.settle()
+            end = START_S + QUERY_STEPS * STEP_S
+            paths = {name: f"/api/query?start={START_S}&end={end}&m=" + urllib.parse.quote(m, safe="")
+                     for name, m in (("one series", "sum:1m-avg:cpu.usage_user{hostname=host_1}"),
+                                     (f"{size.hosts} series", "sum:1m-avg:cpu.usage_user"))}
+            for name, path in paths.items():
+                until = time.monotonic() + QUERY_ALONE_S
+                alone = asked_while(server, path, lambda: time.monotonic() < until)
+                environment = {k: v for k, v in os.environ.items() if not k.startswith("HALITE_")}
+                importing = subprocess.Popen(
+                    [halite, "import", "--url", f"http://127.0.0.1:{server.port}", "--quiet", str(file)],
+                    cwd=scratch, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                begun = time.monotonic()
+                during = asked_while(server, path, lambda: importing.poll() is None)
+                rate = size.points / (time.monotonic() - begun)
+                if importing.returncode != 0:
+                    raise SystemExit("the import failed")
+                p95 = [1000 * statistics.quantiles(seconds, n=20)[-1] for seconds in (alone, during)]
+                print(f"{name}: p95 {p95[0]:.2f} ms alone, {p95[1]:.2f} ms during an import of "
+                      f"{rate:,.0f} points a second, {p95[1] / p95[0]:.2f} times", flush=True)
+        finally:
+            server.kill()
+
+
 def run(halite, quick, victoria_metrics, parts=None):
-    """`parts`: names of columns; None measures all."""
+    """`parts`: names of columns, or "queries"; None measures all columns."""
     size = QUICK if quick else FULL
     with tempfile.TemporaryDirectory(prefix="import-bench-") as folder:
         opentsdb, vmjson = pathlib.Path(folder) / "points.txt", pathlib.Path(folder) / "points.json"
         write_opentsdb(opentsdb, size)
+        if parts == ["queries"]:
+            measure_queries(halite, opentsdb, size)
+            return
         write_vmjson(vmjson, size)
         measures = {
             "import, OpenTSDB text": lambda first: measure_import(halite, opentsdb, size, first),

@@ -63,8 +63,8 @@ def main():
     parser.add_argument("--only", choices=("programs", "server", "scale", "growth", "churn", "counters", "history", "import", "dashboard", "page", "soak", "views"))
     parser.add_argument("--stages", action="store_true",
                         help="only what a point costs on its way in, stage by stage")
-    parser.add_argument("--part", action="append", choices=(*scale_bench.PARTS, "curves"),
-                        help="of --only scale; may be repeated; all by default")
+    parser.add_argument("--part", action="append", choices=(*scale_bench.PARTS, "curves", "queries"),
+                        help="of --only scale, or queries of --only import; may be repeated; all by default")
     parser.add_argument("--filter", help="only benches whose name this regular expression finds")
     parser.add_argument("--quick", action="store_true", help="few points, to see that it works")
     parser.add_argument("--store", choices=("engine", "rocksdb"), default="engine", help="of the server")
@@ -96,7 +96,7 @@ def main():
     if options.only == "history":  # by name alone: it takes ten minutes
         history_bench.run(build, options.quick, options.victoria_metrics)
     if options.only == "import":  # by name alone: it takes ten minutes
-        import_bench.run(str(build / "halite"), options.quick, options.victoria_metrics)
+        import_bench.run(str(build / "halite"), options.quick, options.victoria_metrics, options.part)
     if options.only == "soak":
         soak_bench.run(build, options.minutes, options.canary)
     if options.only == "page":  # by name alone: it wants a browser

@@ -24,7 +24,7 @@ namespace halite::app {
 namespace {
 
 // Limits of one request.
-constexpr std::size_t kBodyPointsMax = 10'000;
+constexpr std::size_t kBodyPointsMax = 2'000;
 constexpr std::size_t kBodyBytesMax = 2 << 20;
 // OpenTSDB's limit unless tsd.http.request.enable_chunked is true; then it is
 // tsd.http.request.max_chunk.
