@@ -19,8 +19,8 @@
 #include <string_view>
 #include <vector>
 
+#include "ingest/formats/point_receiver.h"
 #include "ingest/formats/times.h"
-#include "ingest/ingest_batch.h"
 #include "ingest/rules/point_rules.h"
 #include "ingest/series_cache/series_key.h"
 
@@ -59,20 +59,6 @@ struct FormatOptions {
 // off.
 [[nodiscard]] std::optional<Format> detect_format(std::string_view first_bytes,
                                                   FormatOptions options = {});
-
-// Receives what a parser finds, in order.
-class PointReceiver {
- public:
-  virtual ~PointReceiver() = default;
-
-  // The following points belong to this series. The key's views are valid only during the call.
-  virtual void series(const SeriesKey& key) = 0;
-  virtual void point(PointBits point) = 0;
-  // A line, or a part of it, that is not stored. Columns in the reason are bytes, the first is 1.
-  virtual void refuse(std::string reason) = 0;
-  // A legal part of a line that is no point: "a string", "an exemplar".
-  virtual void skip(std::string_view what) { static_cast<void>(what); }
-};
 
 // Parses one stream; keeps state between lines, for example the columns of CSV.
 class PointParser {
