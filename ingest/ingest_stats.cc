@@ -33,6 +33,18 @@ std::string_view protocol_name(Protocol protocol) {
       return "telnet";
     case Protocol::kHttp:
       return "http";
+    case Protocol::kRemoteWrite:
+      return "remote_write";
+    case Protocol::kOtlp:
+      return "otlp";
+    case Protocol::kInflux:
+      return "influx";
+    case Protocol::kGraphite:
+      return "graphite";
+    case Protocol::kPrometheus:
+      return "prometheus";
+    case Protocol::kVmJson:
+      return "vmjson";
     case Protocol::kSelf:
       break;
   }
@@ -85,7 +97,7 @@ void IngestStats::refused(Protocol protocol, const Refused& why, std::string_vie
                        .error = beginning_of(why.text, limits_.refused_sample_bytes_max),
                        .point = beginning_of(point, limits_.refused_sample_bytes_max)};
   const std::scoped_lock lock(mutex_);
-  if (protocol == Protocol::kHttp) log_refused(sample);
+  if (is_request(protocol)) log_refused(sample);
   if (limits_.refused_samples_max == 0) return;
   if (samples_.size() == limits_.refused_samples_max) samples_.pop_front();
   samples_.push_back(std::move(sample));
@@ -101,10 +113,13 @@ void IngestStats::log_refused(const RefusedSample& sample) {
   }
   if (limits_.refused_log_lines_max == 0 || log_lines_ > limits_.refused_log_lines_max) return;
   if (log_lines_++ < limits_.refused_log_lines_max) {
-    log::warn("put: point refused: {} in {}", json_string(sample.error), json_string(sample.point));
+    const std::string_view from =
+        sample.protocol == Protocol::kHttp ? "put" : protocol_name(sample.protocol);
+    log::warn("{}: point refused: {} in {}", from, json_string(sample.error),
+              json_string(sample.point));
   } else {
     log::warn(
-        "put: further points refused in this second are not logged (ingest.refused_log_lines_max)");
+        "further points refused in this second are not logged (ingest.refused_log_lines_max)");
   }
 }
 

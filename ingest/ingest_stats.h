@@ -21,8 +21,26 @@ class Registry;
 
 namespace halite::ingest {
 
-enum class Protocol : std::uint8_t { kTelnet, kHttp, kSelf };
-inline constexpr std::array kProtocols = {Protocol::kTelnet, Protocol::kHttp, Protocol::kSelf};
+enum class Protocol : std::uint8_t {
+  kTelnet,
+  kHttp,  // OpenTSDB's bodies
+  kSelf,
+  kRemoteWrite,
+  kOtlp,
+  kInflux,
+  kGraphite,
+  kPrometheus,  // text, OpenMetrics too
+  kVmJson,
+};
+inline constexpr std::array kProtocols = {
+    Protocol::kTelnet,      Protocol::kHttp,       Protocol::kSelf,
+    Protocol::kRemoteWrite, Protocol::kOtlp,       Protocol::kInflux,
+    Protocol::kGraphite,    Protocol::kPrometheus, Protocol::kVmJson};
+
+// Points come in requests whose answers wait until they are durable.
+[[nodiscard]] constexpr bool is_request(Protocol protocol) {
+  return protocol != Protocol::kTelnet && protocol != Protocol::kSelf;
+}
 
 [[nodiscard]] std::string_view protocol_name(Protocol protocol);
 

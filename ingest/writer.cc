@@ -105,6 +105,8 @@ Result<void> Writer::check_name(std::string_view what, std::string_view name) co
   return impl_->context.rules.check_name(what, name);
 }
 
+WriterContext& Writer::context() { return impl_->context; }
+
 void Writer::clear_series_cache() { impl_->context.cache.clear(); }
 
 MemoryUser Writer::memory_user() {

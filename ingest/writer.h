@@ -40,6 +40,8 @@ class Registry;
 
 namespace halite::ingest {
 
+class WriterContext;
+
 // A point of an HTTP body that is not stored, or may not be.
 struct PutFailure {
   std::string datapoint;  // JSON object: the point as sent, value as text; or "null"
@@ -96,6 +98,9 @@ class Writer {
   void clear_series_cache();
 
   [[nodiscard]] MemoryUser memory_user();  // the series cache
+
+  // For the rooms of ingest/: what all kinds of batches and bodies share.
+  [[nodiscard]] WriterContext& context();
 
   // Some of the latest refused points, oldest first.
   [[nodiscard]] std::vector<RefusedSample> refused_samples() const;

@@ -121,7 +121,7 @@ Task<void> WriterContext::append_to_store(IngestBatch& ingest_batch, Protocol pr
                                           CommitResult& committed) {
   const std::size_t points = ingest_batch.points();
   storage::PointBatch batch = ingest_batch.take_batch();
-  batch.settle = protocol == Protocol::kHttp;
+  batch.settle = is_request(protocol);
   batch.once = std::move(once);
   const std::vector<storage::SeriesId> series = batch.series;  // to name refused points
   CO_TRY(auto accepted, co_await store.append(std::move(batch)));
@@ -133,7 +133,7 @@ Task<void> WriterContext::append_to_store(IngestBatch& ingest_batch, Protocol pr
   }
   committed.taken = points - accepted.refused.size();
   committed.durable = std::move(accepted.durable);
-  if (protocol == Protocol::kHttp) store.request_sync();  // the answer waits for it
+  if (is_request(protocol)) store.request_sync();  // the answer waits for it
   co_return Result<void>();
 }
 

@@ -55,6 +55,11 @@ Role role_for(const Endpoint& endpoint, std::string_view method) {
 
 Response error_response(const Call& call, int status, std::string_view message,
                         std::string_view details) {
+  if (call.target.foreign()) {
+    std::string text(message);
+    if (!details.empty()) text.append(": ").append(details);
+    return foreign_error(call.target.dialect, call.request, status, text);
+  }
   if (call.target.api) {
     const std::string trace =
         call.options.error_trace ? "Halite has no Java stack: " + std::string(message) : "";

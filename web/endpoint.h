@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <stop_token>
 #include <string_view>
@@ -54,6 +55,16 @@ inline constexpr RequiredRoles kReader = {kEveryMethod, Role::kRead, Role::kRead
 inline constexpr RequiredRoles kWriter = {0, Role::kWrite, Role::kWrite};
 inline constexpr RequiredRoles kAdministrator = {0, Role::kAdmin, Role::kAdmin};
 
+// How the body of a request is decoded before the handler gets it.
+enum class BodyForm : std::uint8_t {
+  kText,         // Content-Encoding, the charset of Content-Type, a byte order mark
+  kBinary,       // only Content-Encoding
+  kRemoteWrite,  // only Content-Encoding, which is snappy if it is missing
+};
+
+// The refusal of a request whose body need not be decoded, for example because of its type.
+using BodyCheck = std::optional<Response> (*)(const Call& call);
+
 struct Endpoint {
   std::string_view name;  // "api/put"; "" is the page
   std::uint8_t methods;   // Method bits; 405 for others
@@ -61,6 +72,8 @@ struct Endpoint {
   RequiredRoles needs;
   bool watch_client;  // trigger Call::stop when the client disconnects
   Handler handler;
+  BodyForm body = BodyForm::kText;
+  BodyCheck check = nullptr;
 };
 
 // OpenTSDB's message if histograms are off.
@@ -79,7 +92,7 @@ inline constexpr std::string_view kHistogramsAreOff =
 [[nodiscard]] Role role_for(const Endpoint& endpoint, std::string_view method);
 
 // Errors in the endpoint's format: the JSON envelope for the API; for pages HTML or, with ?json,
-// {"err":...}.
+// {"err":...}; of other protocols as their clients expect it, where `details` follow the message.
 [[nodiscard]] Response error_response(const Call& call, int status, std::string_view message,
                                       std::string_view details = {});
 [[nodiscard]] Response error_response(const Call& call, const Error& error);  // with http_status()

@@ -42,7 +42,8 @@ std::optional<Response> check_request(Call& call) {
 
 // The page's own files are served like endpoints.
 const Endpoint* enabled_endpoint(const Call& call) {
-  const bool ours = call.target.endpoint == "metrics" || call.target.endpoint == "-";
+  const bool ours =
+      call.target.foreign() || call.target.endpoint == "metrics" || call.target.endpoint == "-";
   if (!(call.target.api ? call.options.api : ours || call.options.pages)) return nullptr;
   const Endpoint* endpoint = find_endpoint(call.target.endpoint, call.options.mode);
   if (endpoint != nullptr || call.target.api) return endpoint;

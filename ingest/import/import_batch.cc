@@ -6,6 +6,8 @@
 #include <tuple>
 #include <utility>
 
+#include "ingest/bodies/received_points.h"
+#include "ingest/formats/lines.h"
 #include "ingest/formats/names.h"
 #include "ingest/telnet/line_round.h"
 #include "ingest/writer_impl.h"
@@ -16,14 +18,6 @@ namespace {
 constexpr std::size_t kNoLimit = SIZE_MAX;  // the reader of the file has limited lines and blocks
 constexpr std::size_t kLineBytesExpected = 64;
 constexpr std::string_view kPut = "put ";
-
-// Takes the first line off the text, without its line feed.
-std::string_view take_line(std::string_view& text) {
-  const std::size_t end = std::min(text.find('\n'), text.size());
-  const std::string_view line = text.substr(0, end);
-  text.remove_prefix(std::min(end + 1, text.size()));
-  return line;
-}
 
 }  // namespace
 
@@ -93,7 +87,7 @@ class ImportBatch::OpentsdbLines final : public Impl {
   std::optional<LineRound> round_;
 };
 
-class ImportBatch::FormatLines final : public Impl, private PointReceiver {
+class ImportBatch::FormatLines final : public Impl {
  public:
   FormatLines(WriterContext& context, const ImportFormat& format)
       : Impl(context),
@@ -101,63 +95,29 @@ class ImportBatch::FormatLines final : public Impl, private PointReceiver {
         parser_(make_parser(format.format, format.options, context.rules)) {}
 
   std::uint32_t add(const ImportText& text) override {
-    parsed_.emplace(Parsed{.points = IngestBatch(context().store.pin_series()), .refused = {}});
-    reader_.emplace(context().cache.reader(parsed_->points.pin()));
-    if (has_header_ && !text.first_line.empty()) parser_->line(text.first_line, *this);
+    const auto name = [this](const SeriesKey& key) { return parser_->series_name(key); };
+    ReceivedPoints& received = received_.emplace(context(), name, kNoLimit);
+    if (has_header_ && !text.first_line.empty()) parser_->line(text.first_line, received);
+    std::uint32_t line = 0;
     for (std::string_view lines = text.lines; !lines.empty();) {
-      const std::string_view line = take_line(lines);
-      ++line_;
-      parser_->line(line, *this);
+      received.part(++line);
+      parser_->line(take_line(lines), received);
     }
-    if (text.ends) parser_->end(*this);
-    return line_;
+    if (text.ends) parser_->end(received);
+    return line;
   }
 
   std::optional<Parsed> take() override {
-    reader_.reset();
-    return std::exchange(parsed_, std::nullopt);
+    if (!received_) return std::nullopt;
+    ReceivedPoints::Parsed received = received_->take();
+    received_.reset();
+    return Parsed{.points = std::move(received.points), .refused = std::move(received.refused)};
   }
 
  private:
-  void series(const SeriesKey& key) override {
-    hash_ = context().cache.hash(key);
-    id_ = reader_->find_in_order(key, hash_);
-    if (id_) return;
-    grammar_ = key.grammar;
-    metric_.assign(key.metric);
-    tags_.assign(key.tags);
-  }
-
-  void point(PointBits point) override {
-    IngestBatch& points = parsed_->points;
-    if (id_) return points.add(*id_, point, line_);
-    const SeriesKey key{.grammar = grammar_, .metric = metric_, .tags = tags_};
-    if (points.add_if_waiting(key, hash_, point, line_)) return;
-    auto name = parser_->series_name(key);
-    if (!name) return refuse(std::move(name).error().text);
-    points.add_waiting(key, hash_, *std::move(name), point, line_);
-  }
-
-  // All points of a line may have one reason.
-  void refuse(std::string reason) override {
-    std::vector<BatchRefusal>& refused = parsed_->refused;
-    if (!refused.empty() && refused.back().origin == line_ && refused.back().why.text == reason) {
-      return;
-    }
-    refused.push_back({.origin = line_, .why = {.text = std::move(reason)}});
-  }
-
   const bool has_header_;
   const std::unique_ptr<PointParser> parser_;
-  std::optional<Parsed> parsed_;
-  std::optional<SeriesCache::Reader> reader_;
-  std::uint32_t line_ = 0;
-  // The series of the next points: its id, or the bytes that name it.
-  std::optional<storage::SeriesId> id_;
-  KeyGrammar grammar_ = KeyGrammar::kPutLine;
-  std::string metric_;
-  std::string tags_;
-  std::uint64_t hash_ = 0;
+  std::optional<ReceivedPoints> received_;
 };
 
 class ImportBatch::NamedPoints final : public Impl {

@@ -33,7 +33,10 @@ std::optional<Response> refuse_long_body(const Request& request, const WebOption
       kHtmlType);
 }
 
-Response refuse_body(int status, const Error& error) {
+// The answer to a body that cannot be decoded. Always JSON, unless the endpoint is of another
+// protocol.
+Response refuse_body(const Call& call, int status, const Error& error) {
+  if (call.target.foreign()) return error_response(call, status, error.message, error.details);
   return json_response(status, error_envelope(status, error.message, error.details));
 }
 
@@ -147,42 +150,45 @@ asio::awaitable<bool> HttpSession::parse(HttpParser& parser) {
   co_return true;
 }
 
-std::optional<Response> HttpSession::unpack(Request& request) {
+std::optional<Response> HttpSession::unpack(Call& call, BodyForm form) {
+  Request& request = call.request;
   const WebOptions& options = context_.options;
-  const Result<Coding> coding = parse_content_encoding(request.headers.get("Content-Encoding"));
-  if (!coding) return refuse_body(415, coding.error());
+  const Result<Coding> coding = parse_content_encoding(request.headers.get("Content-Encoding"),
+                                                       form == BodyForm::kRemoteWrite);
+  if (!coding) return refuse_body(call, 415, coding.error());
   const bool packed = *coding != Coding::kIdentity;
   if (packed) {
     const auto inflated = [&](std::size_t bytes_max) {
       return inflate_body(request.body, *coding, bytes_max);
     };
-    std::optional<Response> broken =
-        replace_body(request, options.body_inflated_bytes_max, inflated);
+    std::optional<Response> broken = replace_body(call, options.body_inflated_bytes_max, inflated);
     if (broken) return broken;
   }
-  if (request.body.empty()) return std::nullopt;
+  if (request.body.empty() || form != BodyForm::kText) return std::nullopt;
   const Result<Charset> charset = parse_charset(request.headers.get("Content-Type"));
-  if (!charset) return refuse_body(415, charset.error());
+  if (!charset) return refuse_body(call, 415, charset.error());
   if (charset->library == nullptr) return std::nullopt;
   const auto decoded = [&](std::size_t bytes_max) {
     return decode_body(request.body, *charset, bytes_max,
                        packed ? "web.body_inflated_bytes_max" : "web.body_bytes_max");
   };
-  return replace_body(request, packed ? options.body_inflated_bytes_max : options.body_bytes_max,
+  return replace_body(call, packed ? options.body_inflated_bytes_max : options.body_bytes_max,
                       decoded);
 }
 
 template <class Make>
-std::optional<Response> HttpSession::replace_body(Request& request, std::size_t bytes_max,
-                                                  Make make) {
+std::optional<Response> HttpSession::replace_body(Call& call, std::size_t bytes_max, Make make) {
+  Request& request = call.request;
   const std::size_t left = context_.bodies.left();
   Result<std::string> made = make(std::min(bytes_max, left));
   const bool budget_met = made ? !body_share_.grow_to(request.body.size() + made->size())
                                : left < bytes_max && made.error().code == Errc::kTooLarge;
-  if (budget_met) return refuse_body(503, {Errc::kOverloaded, std::string(kTooManyBodies), {}});
+  if (budget_met) {
+    return refuse_body(call, 503, {Errc::kOverloaded, std::string(kTooManyBodies), {}});
+  }
   if (!made) {
     const bool unknown = made.error().code == Errc::kUnsupported;
-    return refuse_body(unknown ? 415 : http_status(made.error().code), made.error());
+    return refuse_body(call, unknown ? 415 : http_status(made.error().code), made.error());
   }
   request.body = std::move(*made);
   return std::nullopt;
@@ -248,10 +254,18 @@ asio::awaitable<std::optional<Response>> HttpSession::prepare(RoutedRequest& rou
       co_return refusal;
     }
   }
-  std::optional<Response> broken = refuse_long_body(request, context_.options);
-  if (!broken) broken = unpack(request);
+  const BodyForm form = routed.endpoint != nullptr ? routed.endpoint->body : BodyForm::kText;
+  std::optional<Response> broken;
+  if (routed.endpoint != nullptr && routed.endpoint->check != nullptr) {
+    broken = routed.endpoint->check(routed.call);
+  }
+  if (!broken && !routed.call.target.foreign())
+    broken = refuse_long_body(request, context_.options);
+  if (!broken) broken = unpack(routed.call, form);
   // A byte order mark, which some Windows editors add.
-  if (request.body.starts_with("\xEF\xBB\xBF")) request.body.erase(0, 3);
+  if (form == BodyForm::kText && request.body.starts_with("\xEF\xBB\xBF")) {
+    request.body.erase(0, 3);
+  }
   co_return broken;
 }
 

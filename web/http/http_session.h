@@ -36,12 +36,11 @@ class HttpSession {
   boost::asio::awaitable<bool> refuse_early(Response refusal);
   // Authenticates the caller and decodes the body. Returns the refusal, if any.
   boost::asio::awaitable<std::optional<Response>> prepare(RoutedRequest& routed);
-  // Decodes Content-Encoding and the charset of Content-Type. Returns the answer to an error, if
-  // any.
-  std::optional<Response> unpack(Request& request);
+  // Decodes the body as its form says. Returns the answer to an error, if any.
+  std::optional<Response> unpack(Call& call, BodyForm form);
   // Replaces the body with the result of make(bytes_max). Returns the answer to an error, if any.
   template <class Make>
-  std::optional<Response> replace_body(Request& request, std::size_t bytes_max, Make make);
+  std::optional<Response> replace_body(Call& call, std::size_t bytes_max, Make make);
   boost::asio::awaitable<bool> read_more(HttpParser& parser, std::int64_t deadline);
   boost::asio::awaitable<bool> note_read(const HttpParser& parser, Result<std::size_t> count);
 

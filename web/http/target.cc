@@ -164,7 +164,12 @@ Result<void> parse_target(std::string_view text, bool grafana_prefix, Target& ta
   Result<Parameters> parameters =
       mark == std::string_view::npos ? Parameters() : parse_parameters(text.substr(mark + 1));
   if (parameters) target.parameters = std::move(*parameters);
-  TRY_VOID(set_endpoint(segments, at, target));
+  if (const ForeignPath* const foreign = find_foreign_path(target.path)) {
+    target.endpoint = foreign->endpoint;
+    target.dialect = foreign->dialect;
+  } else {
+    TRY_VOID(set_endpoint(segments, at, target));
+  }
   if (!parameters) return std::unexpected(std::move(parameters).error());
   return {};
 }

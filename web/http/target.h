@@ -1,5 +1,6 @@
 // The target of a request: API or page, version, endpoint, parameters.
 //
+//   /api/v1/write               ->  another protocol's path: dialect, endpoint "remote_write"
 //   /api/v1/search/lookup?m=x   ->  api, version 1, endpoint "api/search", rest {"lookup"}, {m: x}
 //   /suggest?type=metrics       ->  page, endpoint "suggest"
 //   /grafana/api/query          ->  as /api/query, with `grafana` set
@@ -12,6 +13,7 @@
 
 #include "common/result.h"
 #include "query/parse/parse_context.h"
+#include "web/http/dialect.h"
 
 namespace halite::web {
 
@@ -25,9 +27,12 @@ struct Target {
   Parameters parameters;
   bool api = false;      // errors are JSON
   bool grafana = false;  // with the prefix /grafana
-  int version = 0;       // of the API; 1 by default
+  Dialect dialect = Dialect::kOpenTsdb;
+  int version = 0;  // of the API; 1 by default
 
   [[nodiscard]] bool has(std::string_view name) const;
+  // Of a protocol other than OpenTSDB's and Halite's own.
+  [[nodiscard]] bool foreign() const { return dialect != Dialect::kOpenTsdb; }
   // The last with that name, as in OpenTSDB; nullptr if absent.
   [[nodiscard]] const std::string* find(std::string_view name) const;
   [[nodiscard]] std::string_view get(std::string_view name) const;  // empty if absent

@@ -3,6 +3,8 @@
 #include <cstdint>
 
 #include <gtest/gtest.h>
+#include <snappy.h>
+#include <zstd.h>
 
 namespace halite::web {
 namespace {
@@ -98,11 +100,17 @@ TEST(ContentCoding, DamagedAndCut) {
 }
 
 TEST(ContentCoding, ContentEncoding) {
-  EXPECT_EQ(*parse_content_encoding(""), Coding::kIdentity);
-  EXPECT_EQ(*parse_content_encoding(" GZIP "), Coding::kGzip);
-  EXPECT_EQ(*parse_content_encoding("x-gzip"), Coding::kGzip);
-  EXPECT_EQ(*parse_content_encoding("deflate"), Coding::kDeflate);
-  EXPECT_EQ(parse_content_encoding("br").error().code, Errc::kUnsupported);
+  EXPECT_EQ(*parse_content_encoding("", false), Coding::kIdentity);
+  EXPECT_EQ(*parse_content_encoding(" GZIP ", false), Coding::kGzip);
+  EXPECT_EQ(*parse_content_encoding("x-gzip", false), Coding::kGzip);
+  EXPECT_EQ(*parse_content_encoding("deflate", false), Coding::kDeflate);
+  EXPECT_EQ(parse_content_encoding("br", false).error().code, Errc::kUnsupported);
+  EXPECT_EQ(parse_content_encoding("zstd", false), Coding::kZstd);
+  EXPECT_EQ(parse_content_encoding("snappy", false).error().code, Errc::kUnsupported);
+  EXPECT_EQ(parse_content_encoding("", true), Coding::kSnappy);
+  EXPECT_EQ(parse_content_encoding("snappy", true), Coding::kSnappy);
+  EXPECT_EQ(parse_content_encoding("zstd", true), Coding::kZstd);
+  EXPECT_EQ(parse_content_encoding("gzip", true).error().code, Errc::kUnsupported);
 }
 
 TEST(ContentCoding, AcceptEncoding) {
@@ -118,4 +126,33 @@ TEST(ContentCoding, AcceptEncoding) {
 }
 
 }  // namespace
+TEST(ContentCoding, SnappyIsOneBlock) {
+  const std::string text(1000, 'a');
+  std::string packed;
+  snappy::Compress(text.data(), text.size(), &packed);
+  EXPECT_EQ(inflate_body(packed, Coding::kSnappy, 1000), text);
+  EXPECT_EQ(inflate_body(packed, Coding::kSnappy, 999).error().code, Errc::kTooLarge);
+  EXPECT_EQ(inflate_body(packed.substr(0, packed.size() - 1), Coding::kSnappy, 1000).error().code,
+            Errc::kInvalidArgument);
+  // A length of 2 GiB, with nothing behind it, takes no memory.
+  EXPECT_EQ(inflate_body("\x80\x80\x80\x80\x08", Coding::kSnappy, 1000).error().code,
+            Errc::kTooLarge);
+  EXPECT_EQ(inflate_body("\xFF\xFF\xFF\xFF\xFF\xFF", Coding::kSnappy, 1000).error().code,
+            Errc::kInvalidArgument);
+}
+
+TEST(ContentCoding, ZstdIsAnyNumberOfFrames) {
+  const std::string text(100'000, 'a');
+  std::string frame(ZSTD_compressBound(text.size()), '\0');
+  frame.resize(ZSTD_compress(frame.data(), frame.size(), text.data(), text.size(), 1));
+  EXPECT_EQ(inflate_body(frame, Coding::kZstd, text.size()), text);
+  EXPECT_EQ(inflate_body(frame + frame, Coding::kZstd, 2 * text.size()), text + text);
+  EXPECT_EQ(inflate_body(frame, Coding::kZstd, text.size() - 1).error().code, Errc::kTooLarge);
+  EXPECT_EQ(
+      inflate_body(frame.substr(0, frame.size() - 1), Coding::kZstd, text.size()).error().code,
+      Errc::kInvalidArgument);
+  EXPECT_EQ(inflate_body(frame + "x", Coding::kZstd, text.size()).error().code,
+            Errc::kInvalidArgument);
+}
+
 }  // namespace halite::web

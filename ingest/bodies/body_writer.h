@@ -1,0 +1,66 @@
+// Request bodies of other protocols than OpenTSDB's, from text or message to durable points.
+//
+//   BodyWriter bodies(writer);
+//   CO_TRY(BodyOutcome put, co_await bodies.put(body, Protocol::kOtlp));
+//
+//   Order     points keep the order of the body; of equal times in one series the last wins.
+//   Refusals  a bad line or part does not affect others.
+//   Durable   what is counted as stored is durable. Sending points again is safe.
+//   Threads   call it from any thread; a body is for one call.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/threads/task.h"
+#include "ingest/formats/point_format.h"
+#include "ingest/formats/point_receiver.h"
+#include "ingest/writer.h"
+
+namespace halite::ingest {
+
+// A part that is not stored, or not completely: a line, a series, a data point. See PointReceiver.
+struct BodyRefusal {
+  std::uint32_t part = 0;  // counts from 1
+  std::string reason;
+};
+
+struct BodyOutcome {
+  std::uint64_t points = 0;           // stored
+  std::uint64_t refused_parts = 0;    // that are not stored, or not completely
+  std::vector<BodyRefusal> refusals;  // the first ones, by part; at most kBodyRefusalsMax
+  std::map<std::string, std::uint64_t, std::less<>> skipped;  // legal, but no points: "a string"
+  // The store's error, if what is not stored is worth sending again.
+  std::optional<Error> retryable_error;
+};
+
+inline constexpr std::size_t kBodyRefusalsMax = 5;
+
+class BodyWriter {
+ public:
+  // The writer outlives it and its tasks.
+  explicit BodyWriter(Writer& writer) : context_(writer.context()) {}
+
+  // An error is about the whole body, and nothing is stored: kInvalidArgument, it is no message of
+  // its protocol; kTooLarge, it has more than points_per_request_max points. The body outlives the
+  // task.
+  Task<BodyOutcome> put(PointBody& body, Protocol protocol);
+  // The same for lines of a text, which must be UTF-8 where the format wants it. The last line
+  // may lack its line feed. The text outlives the task.
+  Task<BodyOutcome> put_lines(std::string_view text, Format format, FormatOptions options,
+                              Protocol protocol);
+
+ private:
+  class Intake;
+  Task<BodyOutcome> store(Intake& intake, Protocol protocol);
+
+  WriterContext& context_;
+};
+
+}  // namespace halite::ingest

@@ -1,0 +1,57 @@
+#include "ingest/bodies/received_points.h"
+
+#include <utility>
+
+namespace halite::ingest {
+
+ReceivedPoints::ReceivedPoints(WriterContext& context, SeriesNamer name, std::size_t points_max)
+    : context_(context),
+      name_(std::move(name)),
+      points_max_(points_max),
+      parsed_{.points = IngestBatch(context.store.pin_series()), .refused = {}, .skipped = {}},
+      reader_(context.cache.reader(parsed_.points.pin())) {}
+
+ReceivedPoints::Parsed ReceivedPoints::take() {
+  reader_.reset();
+  return std::move(parsed_);
+}
+
+void ReceivedPoints::series(const SeriesKey& key) {
+  hash_ = context_.cache.hash(key);
+  id_ = reader_->find_in_order(key, hash_);
+  if (id_) return;
+  grammar_ = key.grammar;
+  metric_.assign(key.metric);
+  tags_.assign(key.tags);
+}
+
+void ReceivedPoints::point(PointBits point) {
+  if (++points_ > points_max_) return;
+  IngestBatch& points = parsed_.points;
+  if (id_) return points.add(*id_, point, part_);
+  const SeriesKey key{.grammar = grammar_, .metric = metric_, .tags = tags_};
+  if (points.add_if_waiting(key, hash_, point, part_)) return;
+  auto name = name_(key);
+  if (!name) return refuse(std::move(name).error().text);
+  points.add_waiting(key, hash_, *std::move(name), point, part_);
+}
+
+// All points of a line may have one reason.
+void ReceivedPoints::refuse(std::string reason) {
+  std::vector<BatchRefusal>& refused = parsed_.refused;
+  if (!refused.empty() && refused.back().origin == part_ && refused.back().why.text == reason) {
+    return;
+  }
+  refused.push_back({.origin = part_, .why = {.text = std::move(reason)}});
+}
+
+void ReceivedPoints::skip(std::string_view what) {
+  const auto found = parsed_.skipped.find(what);
+  if (found != parsed_.skipped.end()) {
+    ++found->second;
+  } else {
+    parsed_.skipped.emplace(what, 1);
+  }
+}
+
+}  // namespace halite::ingest
