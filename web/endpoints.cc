@@ -34,6 +34,16 @@ constexpr std::array kEndpoints = {
     Endpoint{"api/stats", kAsk, kAlways, kReader, false, handle_stats},
     Endpoint{"api/dropcaches", kGet | kDelete, kAlways, kAdministrator, false, handle_dropcaches},
 
+    // Other protocols; their paths are in web/http/dialect.cc.
+    Endpoint{"influx/write", kPost, kWrites, kWriter, false, handle_influx_write},
+    Endpoint{"influx/v2/write", kPost, kWrites, kWriter, false, handle_influx_write},
+    Endpoint{"influx/v3/write", kPost, kWrites, kWriter, false, handle_influx_write},
+    Endpoint{"influx/ping", kShow, kAlways, kPublic, false, handle_influx_ping},
+    Endpoint{"influx/health", kShow, kAlways, kPublic, false, handle_influx_health},
+    Endpoint{"influx/query", kAsk, kAlways, kPublic, false, handle_influx_query},
+    Endpoint{"import/prometheus", kPost, kWrites, kWriter, false, handle_import_prometheus},
+    Endpoint{"import/vmjson", kPost, kWrites, kWriter, false, handle_import_vmjson},
+
     // Endpoints older than the API.
     Endpoint{"aggregators", kGet, kAlways, kReader, false, handle_aggregators},
     Endpoint{"logs", kGet, kAlways, kAdministrator, false, handle_logs},

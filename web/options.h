@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "ingest/formats/point_format.h"
 #include "web/access/options.h"
 
 namespace halite::web {
@@ -47,6 +48,8 @@ struct WebOptions {
   std::size_t lookup_series_max = 1'000'000;  // web.lookup_series_max: for each search/lookup
   std::int64_t client_gone_grace_ms = 1'000;  // web.client_gone_grace_ms: from the client's end of
                                               // stream until its running query stops
+
+  ingest::FormatOptions influx;  // influx.separator, influx.value_field
 
   // HTTP answers.
   std::size_t gzip_bytes_min = 1;  // web.gzip_bytes_min: do not compress shorter answers

@@ -28,6 +28,14 @@ namespace {
 
 constexpr int kLowestPriority = 19;
 
+// Lines become the series that they would become by the server of these settings.
+ingest::FormatOptions format_options(const Options& options, const ImportFlags& flags) {
+  ingest::FormatOptions made = flags.options;
+  made.influx_separator = options.web.influx.influx_separator;
+  made.influx_value_field = options.web.influx.influx_value_field;
+  return made;
+}
+
 // How lines are read: a part of what a checkpoint is for.
 std::string line_options(const ImportFlags& flags) {
   return fmt::format(" precision {} columns {}", static_cast<int>(flags.options.influx_precision),
@@ -71,7 +79,7 @@ class Run {
   Result<ImportTotals> into_server();
   Result<ImportTotals> into(ImportTarget& target, const boost::asio::any_io_executor& executor);
   [[nodiscard]] ingest::ImportFormat format() const {
-    return {.format = begin_.format, .options = flags_.options};
+    return {.format = begin_.format, .options = format_options(options_, flags_)};
   }
 
   const Options& options_;

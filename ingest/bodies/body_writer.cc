@@ -52,25 +52,25 @@ Task<BodyOutcome> BodyWriter::put(PointBody& body, Protocol protocol) {
     context_.stats.body_refused();
     co_return std::unexpected(std::move(read).error());
   }
-  co_return co_await store(intake, protocol);
+  co_return co_await store(intake, protocol, false);
 }
 
-Task<BodyOutcome> BodyWriter::put_lines(std::string_view text, Format format, FormatOptions options,
-                                        Protocol protocol) {
-  const std::unique_ptr<PointParser> parser = make_parser(format, options, context_.rules);
+Task<BodyOutcome> BodyWriter::put(LinesBody body, Protocol protocol) {
+  const std::unique_ptr<PointParser> parser =
+      make_parser(body.format, body.options, context_.rules);
   Intake intake(
       context_, [&parser](const SeriesKey& key) { return parser->series_name(key); },
-      [text](std::uint32_t part) { return std::string(line_of(text, part)); });
+      [&body](std::uint32_t part) { return std::string(line_of(body.text, part)); });
   std::uint32_t number = 0;
-  for (std::string_view rest = text; !rest.empty();) {
+  for (std::string_view rest = body.text; !rest.empty();) {
     intake.received.part(++number);
     parser->line(take_line(rest), intake.received);
   }
   parser->end(intake.received);
-  co_return co_await store(intake, protocol);
+  co_return co_await store(intake, protocol, body.all_or_nothing);
 }
 
-Task<BodyOutcome> BodyWriter::store(Intake& intake, Protocol protocol) {
+Task<BodyOutcome> BodyWriter::store(Intake& intake, Protocol protocol, bool all_or_nothing) {
   const IngestLimits& limits = context_.options.limits;
   if (intake.received.points() > limits.points_per_request_max) {
     context_.stats.body_refused();
@@ -88,9 +88,13 @@ Task<BodyOutcome> BodyWriter::store(Intake& intake, Protocol protocol) {
       context_.stats.refused(protocol, refusal.why.reason, 1);
     }
   }
-  CO_TRY(CommitResult committed, co_await context_.commit(std::move(parsed.points), protocol));
   BodyOutcome outcome;
   outcome.skipped = std::move(parsed.skipped);
+  if (all_or_nothing && !refused.empty()) {
+    summarize(std::move(refused), outcome);
+    co_return std::move(outcome);
+  }
+  CO_TRY(CommitResult committed, co_await context_.commit(std::move(parsed.points), protocol));
   outcome.points = committed.taken;
   outcome.retryable_error = retryable_error_of(committed);
   std::ranges::move(committed.refused, std::back_inserter(refused));

@@ -42,6 +42,13 @@ struct BodyOutcome {
 
 inline constexpr std::size_t kBodyRefusalsMax = 5;
 
+struct LinesBody {
+  std::string_view text;  // outlives the task; the last line may lack its line feed
+  Format format = Format::kInflux;
+  FormatOptions options = {};
+  bool all_or_nothing = false;  // store nothing if the parser refuses a line
+};
+
 class BodyWriter {
  public:
   // The writer outlives it and its tasks.
@@ -51,14 +58,11 @@ class BodyWriter {
   // its protocol; kTooLarge, it has more than points_per_request_max points. The body outlives the
   // task.
   Task<BodyOutcome> put(PointBody& body, Protocol protocol);
-  // The same for lines of a text, which must be UTF-8 where the format wants it. The last line
-  // may lack its line feed. The text outlives the task.
-  Task<BodyOutcome> put_lines(std::string_view text, Format format, FormatOptions options,
-                              Protocol protocol);
+  Task<BodyOutcome> put(LinesBody body, Protocol protocol);
 
  private:
   class Intake;
-  Task<BodyOutcome> store(Intake& intake, Protocol protocol);
+  Task<BodyOutcome> store(Intake& intake, Protocol protocol, bool all_or_nothing);
 
   WriterContext& context_;
 };

@@ -51,6 +51,7 @@ void append_escaped(std::string& to, std::string_view text, std::string_view esc
 constexpr std::string_view kInMeasurement = ", ";
 constexpr std::string_view kReadInMeasurement = ", =";  // which InfluxDB reads, too
 constexpr std::string_view kInTag = ", =";
+constexpr std::string_view kDatabaseTag = ",db=";
 
 // `text` is measurement,k=v,k=v.
 std::expected<SeriesName, Refused> series_of(std::string_view text, std::string_view field,
@@ -92,7 +93,11 @@ class InfluxParser final : public PointParser {
       : options_(options),
         limits_(rules.limits()),
         plain_mapping_(options.influx_separator == kInfluxSeparator &&
-                       options.influx_value_field == kInfluxValueField) {}
+                       options.influx_value_field == kInfluxValueField) {
+    if (options.influx_database.empty()) return;
+    database_tag_ = kDatabaseTag;
+    append_escaped(database_tag_, options.influx_database, kInTag);
+  }
 
   void line(std::string_view line, PointReceiver& to) override {
     line = without_return(line);
@@ -151,6 +156,7 @@ class InfluxParser final : public PointParser {
     if (find_byte(series, at_, '\\') != at_) at_ = find_bare(series, end_, " ");
     series_ = {series, at_};
     if (series_.starts_with(',')) return at_column("the measurement is empty", series);
+    if (!database_tag_.empty()) add_database();
     skip_blanks();
     if (at_ == end_) return at_column("the line has no field", at_);
     while (true) {
@@ -160,6 +166,16 @@ class InfluxParser final : public PointParser {
       ++at_;
     }
     return take_time();
+  }
+
+  // A series that has the tag keeps its own.
+  void add_database() {
+    for (std::size_t at = 0; (at = series_.find(kDatabaseTag, at)) != std::string_view::npos;
+         ++at) {
+      if (series_[at - 1] != '\\') return;
+    }
+    with_database_.assign(series_).append(database_tag_);
+    series_ = with_database_;
   }
 
   void skip_blanks() {
@@ -282,8 +298,10 @@ class InfluxParser final : public PointParser {
   const FormatOptions options_;
   const IngestLimits limits_;
   const bool plain_mapping_;  // the one of KeyGrammar::kInflux
+  std::string database_tag_;  // ",db=mydb"
   bool in_statements_ = false;
   NamesKey names_;
+  std::string with_database_;
   // The current line.
   const char* begin_ = nullptr;
   const char* at_ = nullptr;

@@ -49,6 +49,7 @@ struct FormatOptions {
   std::string influx_separator{kInfluxSeparator};      // between measurement and field
   std::string influx_value_field{kInfluxValueField};   // adds nothing to its measurement; may be ""
   TimeUnit influx_precision = TimeUnit::kNanoseconds;  // of times
+  std::string influx_database = {};  // the tag `db` of series without one; empty: no such tag
   std::vector<std::string> csv_columns = {};  // instead of a header line; empty: it has one
   // Of names in OpenTSDB's lines, besides OpenTSDB's own: ingest.special_characters. For writers.
   std::string special_characters = {};

@@ -43,6 +43,15 @@ std::optional<UnitName> likely_unit(std::int64_t count) {
   return std::nullopt;
 }
 
+// As InfluxDB 3 does with precision=auto.
+TimeUnit guessed_unit(std::int64_t count) {
+  constexpr std::int64_t kSecondsMax = 5'000'000'000;
+  if (count < kSecondsMax) return TimeUnit::kSeconds;
+  if (count < kSecondsMax * 1000) return TimeUnit::kMilliseconds;
+  if (count < kSecondsMax * 1'000'000) return TimeUnit::kMicroseconds;
+  return TimeUnit::kNanoseconds;
+}
+
 // Digits of a fixed width at the front of `text`, which it removes.
 std::optional<int> take_digits(std::string_view& text, std::size_t width) {
   if (count_digits(text.substr(0, width)) != width) return std::nullopt;
@@ -78,6 +87,7 @@ std::optional<TimeUnit> time_unit_named(std::string_view name) {
 }
 
 std::expected<TimestampMs, std::string> checked_time(std::int64_t count, TimeUnit unit) {
+  if (unit == TimeUnit::kGuessed) unit = guessed_unit(count);
   const UnitName& taken = of(unit);
   if (count < 0) return std::unexpected(fmt::format("the time {} is before 1970", count));
   const auto likely = likely_unit(count);

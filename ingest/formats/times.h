@@ -19,6 +19,7 @@ enum class TimeUnit : std::uint8_t {
   kSeconds,
   kMinutes,
   kHours,
+  kGuessed,  // by size, as InfluxDB 3 does: seconds below 5e9, then 1000 times finer at each 1000
 };
 
 // InfluxDB's precisions: "ns" "n" "us" "u" "ms" "s" "m" "h".
