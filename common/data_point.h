@@ -35,6 +35,10 @@ using ValueBits = std::uint64_t;
 }
 [[nodiscard]] inline double as_double(ValueBits bits) { return std::bit_cast<double>(bits); }
 
+// Prometheus' staleness marker, a NaN: the series ends here. Answers in OpenTSDB's API do not
+// contain it.
+inline constexpr ValueBits kStaleMarker = 0x7FF0'0000'0000'0002;
+
 // Properties of a point besides its value. kMillis and kWide choose the qualifier and the width
 // where OpenTSDB's bytes are written. They never change the value that is read back.
 enum PointFlag : std::uint8_t {

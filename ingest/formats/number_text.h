@@ -14,7 +14,6 @@ namespace halite::ingest {
 
 // The NaN of Go, and so of Prometheus. Other NaNs have a meaning: kStaleMarker ends a series there.
 inline constexpr ValueBits kPlainNan = 0x7FF8'0000'0000'0001;
-inline constexpr ValueBits kStaleMarker = 0x7FF0'0000'0000'0002;
 
 // How a format writes what is no decimal number.
 struct SpecialNumbers {

@@ -29,6 +29,22 @@ void append_block(const storage::Block& block, PointColumns& to) {
   for (std::size_t i = 0; i < block.size(); ++i) to.floats[before + i] = block.floats[i] ? 1 : 0;
 }
 
+bool may_have_markers(const storage::Block& block) {
+  return block.floats.any() && std::ranges::find(block.values, kStaleMarker) != block.values.end();
+}
+
+storage::Block without_markers(const storage::Block& block) {
+  storage::Block kept{.series = block.series, .times = {}, .values = {}, .floats = {}};
+  for (std::size_t i = 0; i < block.size(); ++i) {
+    if (block.floats[i] && block.values[i] == kStaleMarker) continue;
+    kept.floats[kept.size()] = block.floats[i];
+    kept.times.push_back(block.times[i]);
+    kept.values.push_back(block.values[i]);
+    if (!block.counts.empty()) kept.counts.push_back(block.counts[i]);
+  }
+  return kept;
+}
+
 PointSpan as_numbers(const storage::Block& block, std::span<double> room) {
   const std::span<double> numbers = room.first(block.size());
   const std::size_t floats = block.floats.count();
@@ -78,6 +94,13 @@ void Pipeline::pass_on(const PointColumns& points, PointColumns& out) {
 }
 
 void Pipeline::add(const storage::Block& block, PipelineScratch& scratch, PointColumns& out) {
+  if (!may_have_markers(block)) return add_points(block, scratch, out);
+  const storage::Block kept = without_markers(block);
+  if (kept.size() > 0) add_points(kept, scratch, out);
+}
+
+void Pipeline::add_points(const storage::Block& block, PipelineScratch& scratch,
+                          PointColumns& out) {
   if (!downsampler_) {
     if (!rater_) {
       append_block(block, out);

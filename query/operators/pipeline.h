@@ -26,7 +26,8 @@ class Pipeline {
  public:
   explicit Pipeline(const SubPlan& plan);
 
-  // Adds a block that is later than all before. Appends to `out` the points that are final.
+  // Adds a block that is later than all before, without its staleness markers. Appends to `out` the
+  // points that are final.
   void add(const storage::Block& block, PipelineScratch& scratch, PointColumns& out);
 
   // Call this when all points before `watermark` were added.
@@ -47,6 +48,7 @@ class Pipeline {
   [[nodiscard]] std::size_t bytes() const { return downsampler_ ? downsampler_->bytes() : 0; }
 
  private:
+  void add_points(const storage::Block& block, PipelineScratch& scratch, PointColumns& out);
   void pass_on(const PointColumns& points, PointColumns& out);
 
   const SubPlan* plan_;

@@ -348,6 +348,10 @@ asio::awaitable<Response> handle_query_last(Call& call) {
     if (!points) co_return query_run_error(call, points.error());
     all.append(*std::move(points));
   }
+  // The series has ended.
+  all.erase_if([](const storage::LastPoint& point) {
+    return point.is_float && point.value == kStaleMarker;
+  });
   Response response;
   response.source =
       std::make_unique<LastSource>(call.services.store, std::move(all), wanted->resolve);

@@ -180,6 +180,31 @@ TEST(Pipeline, WithoutOperatorsPointsPassAsTheyAre) {
   EXPECT_EQ(text(out), "0=1 60=2");
 }
 
+TEST(Pipeline, StalenessMarkersAreNoPoints) {
+  storage::Block marked = block({{0, 1}, {30, 2}, {60, 3}});
+  marked.values[1] = kStaleMarker;
+  storage::Block only = block({{90, 0}});
+  only.values[0] = kStaleMarker;
+  for (const bool doubles : {true, false}) {  // an integer may have the same bits
+    marked.floats[1] = only.floats[0] = doubles;
+    for (const auto& [downsample, expected] :
+         {std::pair("", "0=1 60=3"), std::pair("1m-count", "0=1.0 60=1.0")}) {
+      const SubPlan plan = plan_of(downsample);
+      Pipeline pipeline(plan);
+      PipelineScratch scratch;
+      PointColumns out;
+      pipeline.add(marked, scratch, out);
+      pipeline.add(only, scratch, out);
+      pipeline.finish(scratch, out);
+      if (doubles) {
+        EXPECT_EQ(text(out), expected);
+      } else {
+        EXPECT_NE(text(out), expected);
+      }
+    }
+  }
+}
+
 TEST(Pipeline, ACopyGoesOnByItself) {
   const SubPlan plan = plan_of("1m-sum-zero");
   Pipeline pipeline(plan);
