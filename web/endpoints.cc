@@ -41,6 +41,7 @@ constexpr std::array kEndpoints = {
     Endpoint{"influx/ping", kShow, kAlways, kPublic, false, handle_influx_ping},
     Endpoint{"influx/health", kShow, kAlways, kPublic, false, handle_influx_health},
     Endpoint{"influx/query", kAsk, kAlways, kPublic, false, handle_influx_query},
+    Endpoint{"metric_families", kAsk, kReads, kReader, false, handle_metric_families},
     Endpoint{"import/prometheus", kPost, kWrites, kWriter, false, handle_import_prometheus},
     Endpoint{"import/vmjson", kPost, kWrites, kWriter, false, handle_import_vmjson},
 

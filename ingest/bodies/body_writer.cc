@@ -90,6 +90,7 @@ Task<BodyOutcome> BodyWriter::store(Intake& intake, Protocol protocol, bool all_
   }
   BodyOutcome outcome;
   outcome.skipped = std::move(parsed.skipped);
+  outcome.families = std::move(parsed.families);
   if (all_or_nothing && !refused.empty()) {
     summarize(std::move(refused), outcome);
     co_return std::move(outcome);

@@ -22,6 +22,7 @@
 #include "ingest/formats/point_format.h"
 #include "ingest/formats/point_receiver.h"
 #include "ingest/writer.h"
+#include "storage/api/families.h"
 
 namespace halite::ingest {
 
@@ -36,6 +37,7 @@ struct BodyOutcome {
   std::uint64_t refused_parts = 0;    // that are not stored, or not completely
   std::vector<BodyRefusal> refusals;  // the first ones, by part; at most kBodyRefusalsMax
   std::map<std::string, std::uint64_t, std::less<>> skipped;  // legal, but no points: "a string"
+  storage::Families families;  // what the body says about them; not stored yet
   // The store's error, if what is not stored is worth sending again.
   std::optional<Error> retryable_error;
 };

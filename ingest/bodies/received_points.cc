@@ -8,7 +8,10 @@ ReceivedPoints::ReceivedPoints(WriterContext& context, SeriesNamer name, std::si
     : context_(context),
       name_(std::move(name)),
       points_max_(points_max),
-      parsed_{.points = IngestBatch(context.store.pin_series()), .refused = {}, .skipped = {}},
+      parsed_{.points = IngestBatch(context.store.pin_series()),
+              .refused = {},
+              .skipped = {},
+              .families = {}},
       reader_(context.cache.reader(parsed_.points.pin())) {}
 
 ReceivedPoints::Parsed ReceivedPoints::take() {
@@ -52,6 +55,17 @@ void ReceivedPoints::skip(std::string_view what) {
   } else {
     parsed_.skipped.emplace(what, 1);
   }
+}
+
+void ReceivedPoints::metadata(const MetricMetadata& about) {
+  auto found = parsed_.families.find(about.family);
+  if (found == parsed_.families.end()) {
+    found = parsed_.families.emplace(about.family, storage::FamilyFields()).first;
+  }
+  storage::FamilyFields& kept = found->second;
+  if (!about.type.empty()) kept.type = about.type;
+  if (!about.unit.empty()) kept.unit = about.unit;
+  if (!about.help.empty()) kept.help = about.help;
 }
 
 }  // namespace halite::ingest

@@ -16,6 +16,7 @@
 #include "ingest/ingest_batch.h"
 #include "ingest/series_cache/series_cache.h"
 #include "ingest/writer_context.h"
+#include "storage/api/families.h"
 
 namespace halite::ingest {
 
@@ -31,6 +32,7 @@ class ReceivedPoints final : public PointReceiver {
     IngestBatch points;
     std::vector<BatchRefusal> refused;  // by part
     std::map<std::string, std::uint64_t, std::less<>> skipped;
+    storage::Families families;
   };
   // Everything so far. Releases what it holds of the series cache: nothing may follow.
   [[nodiscard]] Parsed take();
@@ -42,6 +44,7 @@ class ReceivedPoints final : public PointReceiver {
   void point(PointBits point) override;
   void refuse(std::string reason) override;
   void skip(std::string_view what) override;
+  void metadata(const MetricMetadata& about) override;
 
  private:
   WriterContext& context_;

@@ -48,6 +48,7 @@ class ExpositionParser final : public PointParser {
     }
     if (line[blanks] == '#') {
       ended_ = format_ == Format::kOpenMetrics && line == kEnd;
+      if (format_ != Format::kPromDump) take_comment(line.substr(blanks + 1), to);
       return;
     }
     begin_ = line.data();
@@ -82,6 +83,51 @@ class ExpositionParser final : public PointParser {
 
   [[nodiscard]] std::string at_column(std::string_view what, const char* at) const {
     return fmt::format("column {}: {}", at - begin_ + 1, what);
+  }
+
+  // "TYPE name counter", "HELP name A sentence.", "UNIT name seconds"; all else says nothing.
+  void take_comment(std::string_view comment, PointReceiver& to) {
+    const std::string_view word = take_word(comment);
+    MetricMetadata about{.family = {}, .type = {}, .unit = {}, .help = {}};
+    std::string plain;
+    if (word == "TYPE") {
+      about.family = take_word(comment);
+      about.type = take_word(comment);
+    } else if (word == "UNIT") {
+      about.family = take_word(comment);
+      about.unit = take_word(comment);
+    } else if (word == "HELP") {
+      about.family = take_word(comment);
+      plain = unescaped_help(trim(comment));
+      about.help = plain;
+    }
+    std::string name;  // of quotes: "na.me"
+    if (about.family.size() > 1 && about.family.starts_with('"') && about.family.ends_with('"')) {
+      name = unescaped_help(about.family.substr(1, about.family.size() - 2));
+      about.family = name;
+    }
+    if (!about.family.empty()) to.metadata(about);
+  }
+
+  static std::string_view take_word(std::string_view& text) {
+    text.remove_prefix(std::min(text.find_first_not_of(kBlanks), text.size()));
+    const std::string_view word = text.substr(0, text.find_first_of(kBlanks));
+    text.remove_prefix(word.size());
+    return word;
+  }
+
+  // Escapes: \\, \n and \".
+  static std::string unescaped_help(std::string_view text) {
+    std::string plain;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      if (text[i] == '\\' && i + 1 < text.size()) {
+        ++i;
+        plain += text[i] == 'n' ? '\n' : text[i];
+      } else {
+        plain += text[i];
+      }
+    }
+    return plain;
   }
 
   // Labels that are well formed end at the last '}' of the line, unless one may follow them: that

@@ -15,9 +15,10 @@
 
 namespace halite::ingest {
 
-// What a sender says about a metric. Any text but the metric may be empty.
+// What a sender says about a metric family (storage/api/families.h). Any text but the family may be
+// empty.
 struct MetricMetadata {
-  std::string_view metric;
+  std::string_view family;
   std::string_view type;  // "counter", "gauge", "histogram", "summary", ..
   std::string_view unit;
   std::string_view help;

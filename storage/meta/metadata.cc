@@ -21,6 +21,8 @@ Task<std::unique_ptr<Metadata>> Metadata::open(Dependencies dependencies, Metada
   CO_TRY(tables.series,
          co_await dependencies.store.open_table(meta_table_spec(options.meta_table)));
   CO_TRY(tables.trees, co_await dependencies.store.open_table(tree_table_spec(options.tree_table)));
+  CO_TRY(tables.families,
+         co_await dependencies.store.open_table(family_table_spec(options.family_table)));
   co_return std::unique_ptr<Metadata>(new Metadata(std::move(dependencies), std::move(options),
                                                    std::move(tables), std::move(layout)));
 }
@@ -35,6 +37,7 @@ Metadata::Metadata(Dependencies dependencies, MetadataOptions options, Tables ta
       uid_metas_(std::move(tables.names), dependencies.uids, dependencies.widths),
       ts_metas_(std::move(tables.series), uid_metas_, dependencies.widths),
       trees_(std::move(tables.trees), dependencies.uids, dependencies.widths, options.trees),
+      families_(std::move(tables.families)),
       sorter_(trees_, ts_metas_, dependencies.clock) {
   if (options.track.series || options.track.name_objects) track(dependencies, options.track);
 }

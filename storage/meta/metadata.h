@@ -1,5 +1,5 @@
-// Annotations, UIDMeta, TSMeta and trees, opened together, with the tracker that creates such
-// objects as points arrive.
+// Annotations, UIDMeta, TSMeta, trees and metric families, opened together, with the tracker that
+// creates such objects as points arrive.
 //
 //   CO_TRY(auto metadata, co_await Metadata::open(dependencies, options));
 //   Writer writer(metadata->points(), ..);     tracks the points written there
@@ -22,6 +22,7 @@
 #include "storage/api/wide_column.h"
 #include "storage/catalog/names/uid_table.h"
 #include "storage/meta/objects/annotation_store.h"
+#include "storage/meta/objects/family_store.h"
 #include "storage/meta/objects/tracked_point_store.h"
 #include "storage/meta/objects/ts_meta_store.h"
 #include "storage/meta/objects/ts_tracker.h"
@@ -40,6 +41,7 @@ struct MetadataOptions {
   std::string uid_table = "tsdb-uid";
   std::string meta_table = "tsdb-meta";
   std::string tree_table = "tsdb-tree";
+  std::string family_table = "halite-families";
   AnnotationOptions annotations;
   TrackOptions track;
   TreeOptions trees;
@@ -72,6 +74,7 @@ class Metadata {
   [[nodiscard]] UidMetaStore& uid_metas() { return uid_metas_; }
   [[nodiscard]] TsMetaStore& ts_metas() { return ts_metas_; }
   [[nodiscard]] TreeStore& trees() { return trees_; }
+  [[nodiscard]] FamilyStore& families() { return families_; }
   [[nodiscard]] UidTable& uids() { return uids_; }
   [[nodiscard]] const UidWidths& widths() const { return widths_; }
 
@@ -91,6 +94,7 @@ class Metadata {
     std::shared_ptr<Table> names;
     std::shared_ptr<Table> series;
     std::shared_ptr<Table> trees;
+    std::shared_ptr<Table> families;
   };
   Metadata(Dependencies dependencies, MetadataOptions options, Tables tables,
            std::shared_ptr<const OpentsdbLayout> layout);
@@ -105,6 +109,7 @@ class Metadata {
   UidMetaStore uid_metas_;
   TsMetaStore ts_metas_;
   TreeStore trees_;
+  FamilyStore families_;
   TreeSorter sorter_;
   std::optional<TsTracker> tracker_;          // if anything is tracked
   std::optional<TrackedPointStore> tracked_;  // if anything is tracked

@@ -1,9 +1,11 @@
 #include "web/handlers/body_answer.h"
 
 #include <iterator>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include "storage/meta/metadata.h"
 #include "web/json/error_map.h"
 
 namespace halite::web {
@@ -19,10 +21,15 @@ std::string refusals_text(const ingest::BodyOutcome& outcome, std::string_view p
   return text;
 }
 
-std::optional<Response> whole_failure(const Call& call, const Result<ingest::BodyOutcome>& put) {
-  if (!put) return error_response(call, put.error());
-  if (put->retryable_error) return error_response(call, *put->retryable_error);
-  return std::nullopt;
+boost::asio::awaitable<std::optional<Response>> whole_failure(const Call& call,
+                                                              Result<ingest::BodyOutcome>& put) {
+  if (!put) co_return error_response(call, put.error());
+  if (put->retryable_error) co_return error_response(call, *put->retryable_error);
+  if (put->families.empty()) co_return std::nullopt;
+  auto keeping = call.services.metadata.families().put(std::move(put->families));
+  const Result<void> kept = co_await std::move(keeping);
+  if (!kept) co_return error_response(call, kept.error());
+  co_return std::nullopt;
 }
 
 }  // namespace halite::web

@@ -14,9 +14,9 @@ namespace halite::web {
 // "line 2: no value; line 7: no time; and 5 more". `part` is what a part of the body is: "line".
 [[nodiscard]] std::string refusals_text(const ingest::BodyOutcome& outcome, std::string_view part);
 
-// The answer if nothing of a body was taken, or if the sender should send it again. Nothing if only
-// refused parts, or none, are missing.
-[[nodiscard]] std::optional<Response> whole_failure(const Call& call,
-                                                    const Result<ingest::BodyOutcome>& put);
+// Keeps the metric families of a body. The answer if nothing of the body was taken, or if the
+// sender should send it again. Nothing if only refused parts, or none, are missing.
+boost::asio::awaitable<std::optional<Response>> whole_failure(const Call& call,
+                                                              Result<ingest::BodyOutcome>& put);
 
 }  // namespace halite::web

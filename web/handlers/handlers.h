@@ -41,6 +41,7 @@ boost::asio::awaitable<Response> handle_server(Call& call);             // serve
 boost::asio::awaitable<Response> show_regions(Call& call);              // server_regions.cc
 boost::asio::awaitable<Response> handle_dropcaches(Call& call);         // dropcaches.cc
 boost::asio::awaitable<Response> handle_logs(Call& call);               // logs.cc
+boost::asio::awaitable<Response> handle_metric_families(Call& call);    // metric_families.cc
 boost::asio::awaitable<Response> handle_metrics(Call& call);            // metrics.cc
 boost::asio::awaitable<Response> handle_health(Call& call);             // health.cc
 boost::asio::awaitable<Response> handle_page(Call& call);               // page.cc

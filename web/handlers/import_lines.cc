@@ -46,8 +46,8 @@ boost::asio::awaitable<Response> put_lines(Call& call, Format format, ingest::Pr
   auto putting = bodies.put(
       ingest::LinesBody{.text = call.request.body, .format = format, .options = std::move(options)},
       protocol);
-  const Result<ingest::BodyOutcome> put = co_await std::move(putting);
-  if (std::optional<Response> failure = whole_failure(call, put)) co_return *std::move(failure);
+  Result<ingest::BodyOutcome> put = co_await std::move(putting);
+  if (auto failure = co_await whole_failure(call, put)) co_return *std::move(failure);
   if (put->refused_parts == 0) co_return text_response(204, "");
   co_return error_response(
       call, 400,

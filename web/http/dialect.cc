@@ -36,8 +36,22 @@ constexpr std::array kForeignPaths = {
 
     ForeignPath{"/api/v1/import/prometheus", "import/prometheus", Dialect::kPrometheus},
     ForeignPath{"/api/v1/import", "import/vmjson", Dialect::kPrometheus},
+    ForeignPath{"/api/v1/metadata", "metric_families", Dialect::kPrometheusJson},
+    ForeignPath{"/prometheus/api/v1/metadata", "metric_families", Dialect::kPrometheusJson},
     ForeignPath{"/api/v1/export", "export/vmjson", Dialect::kPrometheus},
 };
+
+// Prometheus' words for statuses.
+std::string_view error_type(int status) {
+  switch (status) {
+    case 404:
+      return "not_found";
+    case 503:
+      return "unavailable";
+    default:
+      return status < 500 ? "bad_data" : "internal";
+  }
+}
 
 // InfluxDB 2's words for statuses.
 std::string_view influx_code(int status) {
@@ -129,6 +143,10 @@ Response foreign_error(Dialect dialect, const Request& request, int status,
     case Dialect::kOpenTsdb:
     case Dialect::kPrometheus:
       return text_response(status, std::string(message) + '\n');
+    case Dialect::kPrometheusJson:
+      return json_response(status,
+                           fmt::format(R"({{"status":"error","errorType":"{}","error":{}}})",
+                                       error_type(status), json_string(message)));
     case Dialect::kOtlp:
       return otlp_error(request, status, message);
     case Dialect::kInflux1:

@@ -9,12 +9,13 @@
 namespace halite::web {
 
 enum class Dialect : std::uint8_t {
-  kOpenTsdb,    // and Halite's own; see error_response() in web/endpoint.h
-  kPrometheus,  // a line of text
-  kInflux1,     // {"error":"..."}
-  kInflux2,     // {"code":"invalid","message":"..."}
-  kInflux3,     // {"error":"...","data":null}
-  kOtlp,        // google.rpc.Status, as protobuf or JSON like the request
+  kOpenTsdb,        // and Halite's own; see error_response() in web/endpoint.h
+  kPrometheus,      // a line of text
+  kPrometheusJson,  // {"status":"error","errorType":"bad_data","error":"..."}
+  kInflux1,         // {"error":"..."}
+  kInflux2,         // {"code":"invalid","message":"..."}
+  kInflux3,         // {"error":"...","data":null}
+  kOtlp,            // google.rpc.Status, as protobuf or JSON like the request
 };
 
 // `dialect` is not kOpenTsdb.
