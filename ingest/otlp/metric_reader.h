@@ -1,0 +1,91 @@
+// Metrics of OTLP as series and points. docs/data-model.md has the mapping. Private to ingest/otlp.
+//
+// A data point is a part (PointReceiver::part). That of a histogram or of a summary has several
+// series.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/bytes/proto_reader.h"
+#include "common/data_point.h"
+#include "ingest/formats/point_receiver.h"
+#include "ingest/options.h"
+#include "ingest/otlp/attributes.h"
+#include "ingest/otlp/prometheus_names.h"
+#include "ingest/otlp/series_labels.h"
+
+namespace halite::ingest {
+
+// Buckets of a histogram and quantiles of a summary, at most: each is a series.
+inline constexpr std::size_t kBucketsMax = 1024;
+
+class MetricReader {
+ public:
+  // `promoted`: keys of the resource's attributes that become tags.
+  MetricReader(const IngestLimits& limits, std::vector<std::string> promoted, PointReceiver& to)
+      : labels_(limits, std::move(promoted)), to_(to) {}
+
+  // The resource of the next metrics.
+  void set_resource(const Attributes& attributes) { labels_.set_resource(attributes); }
+  // Passes on the Metric that the reader's current field is.
+  void read(ProtoReader& field);
+
+ private:
+  struct Sent {
+    std::string_view name;
+    std::string_view description;
+    std::string_view unit;
+    std::uint32_t data = 0;  // the field that has the data points; 0: none
+  };
+  // What all kinds of data points have.
+  struct Common {
+    std::uint64_t time_ns = 0;
+    std::uint64_t flags = 0;
+    std::size_t exemplars = 0;
+  };
+  struct Quantile {
+    double quantile = 0;
+    ValueBits value = 0;
+  };
+
+  void read_data(ProtoReader& field, const Sent& sent);
+  [[nodiscard]] std::string take_kind(ProtoReader data, const Sent& sent);
+  void read_number(ProtoReader point);
+  void read_histogram(ProtoReader point);
+  void read_summary(ProtoReader point);
+
+  // Reads a KeyValue of the data point.
+  void add_attribute(ProtoReader& point) { attributes_.add(point.message()); }
+  // Sets time_, stale_ and the tags; otherwise refuses the data point.
+  [[nodiscard]] bool begin_point(const Common& common, std::string_view own_label);
+  void pass(std::string_view metric, PointBits point);
+  [[nodiscard]] PointBits real(ValueBits value) const;
+  [[nodiscard]] PointBits count(std::uint64_t value) const;
+  void refuse(std::string_view why);
+
+  SeriesLabels labels_;
+  PointReceiver& to_;
+  std::uint32_t number_ = 0;  // of the data point in the body
+
+  // The current metric.
+  MetricKind kind_ = MetricKind::kGauge;
+  std::string shown_name_;  // as sent
+  std::string name_;
+  std::string bucket_name_;
+  std::string sum_name_;
+  std::string count_name_;
+
+  // The current data point.
+  Attributes attributes_;
+  TimestampMs time_ = 0;
+  bool stale_ = false;  // "no recorded value": markers take the place of values
+  std::vector<std::uint64_t> bucket_counts_;
+  std::vector<double> bounds_;
+  std::vector<Quantile> quantiles_;
+};
+
+}  // namespace halite::ingest
