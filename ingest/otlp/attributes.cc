@@ -13,6 +13,7 @@
 
 #include "common/bytes/base64.h"
 #include "ingest/formats/number_text.h"
+#include "ingest/otlp/decimal_text.h"
 
 namespace halite::ingest {
 namespace {
@@ -34,12 +35,11 @@ void append_double_text(std::string& to, double value) {
     to += value < 0 ? "-Infinity" : "Infinity";
   } else {
     const double size = std::abs(value);
-    const bool plain = size == 0 || (size >= 1e-6 && size < 1e21);
+    if (size == 0 || (size >= 1e-6 && size < 1e21)) return append_decimal(to, value);
     std::array<char, 32> text;
     const auto [end, error] =
-        std::to_chars(text.data(), text.data() + text.size(), value,
-                      plain ? std::chars_format::fixed : std::chars_format::scientific);
-    std::string_view written(text.data(), end);
+        std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::scientific);
+    const std::string_view written(text.data(), static_cast<std::size_t>(end - text.data()));
     // An exponent of one digit is not padded: 1e-7.
     const std::size_t zero = written.find("e-0");
     to += written.substr(0, zero);

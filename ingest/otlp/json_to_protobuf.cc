@@ -5,9 +5,11 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -34,8 +36,9 @@ enum class Kind : std::uint8_t {
   kString,
   kBytes,  // base64
   kBool,
-  kInt64,    // a varint
-  kFixed64,  // signed or not
+  kInt64,  // a varint
+  kFixed64,
+  kSignedFixed64,
   kDouble,
   kTemporality,  // an enum
   kMessage,
@@ -82,7 +85,7 @@ Message number_point() {
   static constexpr Field kFields[] = {{"attributes", 7, Kind::kMessages, key_value},
                                       {"timeUnixNano", 3, Kind::kFixed64},
                                       {"asDouble", 4, Kind::kDouble},
-                                      {"asInt", 6, Kind::kFixed64},
+                                      {"asInt", 6, Kind::kSignedFixed64},
                                       {"exemplars", 5, Kind::kMessages, no_fields},
                                       {"flags", 8, Kind::kInt64}};
   return kFields;
@@ -192,28 +195,23 @@ std::unexpected<Error> wrong_json(simdjson::error_code error) {
 }
 std::unexpected<Error> wrong_value(std::string_view field, std::string_view wanted,
                                    std::string_view token) {
-  return wrong_json(fmt::format("{}: {} is not {}", field, shown(token), wanted));
+  const bool quoted = is_json_string(token);
+  return wrong_json(fmt::format("{}: {} is not {}", field,
+                                shown(quoted ? token.substr(1, token.size() - 2) : token), wanted));
 }
 
-// A 64-bit integer, signed or not; also 1e3 and 1.0.
+// An integer of T; also 1e3 and 1.0.
+template <class T>
 std::optional<std::uint64_t> read_integer(std::string_view text) {
+  T value = 0;
   const char* const end = text.data() + text.size();
-  std::uint64_t value = 0;
-  if (text.starts_with('-')) {
-    std::int64_t negative = 0;
-    const auto [stop, error] = std::from_chars(text.data(), end, negative);
-    if (stop == end && error == std::errc()) return static_cast<std::uint64_t>(negative);
-  } else {
-    const auto [stop, error] = std::from_chars(text.data(), end, value);
-    if (stop == end && error == std::errc()) return value;
-  }
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (stop == end && error == std::errc()) return static_cast<std::uint64_t>(value);
+  constexpr double kEnd = std::is_signed_v<T> ? 0x1p63 : 0x1p64;
   double real = 0;
-  if (!read_double(text, real) || std::trunc(real) != real) return std::nullopt;
-  if (real >= 0 && real < 0x1p64) return static_cast<std::uint64_t>(real);
-  if (real < 0 && real >= -0x1p63) {
-    return static_cast<std::uint64_t>(static_cast<std::int64_t>(real));
-  }
-  return std::nullopt;
+  if (!read_double(text, real) || std::trunc(real) != real || real >= kEnd) return std::nullopt;
+  if (real < static_cast<double>(std::numeric_limits<T>::min())) return std::nullopt;
+  return static_cast<std::uint64_t>(static_cast<T>(real));
 }
 
 class Encoder {
@@ -336,9 +334,15 @@ class Encoder {
                                                                       : 0);
       return {};
     }
-    const auto integer = read_integer(text);
-    if (!integer) return wrong_value(field.name, "an integer of 64 bits", text);
-    if (field.kind == Kind::kFixed64) {
+    const bool is_unsigned = field.kind == Kind::kFixed64;
+    const auto integer =
+        is_unsigned ? read_integer<std::uint64_t>(text) : read_integer<std::int64_t>(text);
+    if (!integer) {
+      return wrong_value(field.name,
+                         is_unsigned ? "an unsigned integer of 64 bits" : "an integer of 64 bits",
+                         text);
+    }
+    if (is_unsigned || field.kind == Kind::kSignedFixed64) {
       append_tag(field.number, ProtoWire::kFixed64);
       append_le(out, *integer);
     } else {

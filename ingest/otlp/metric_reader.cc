@@ -1,10 +1,9 @@
 #include "ingest/otlp/metric_reader.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
-#include <charconv>
 #include <cmath>
+#include <functional>
 #include <optional>
 #include <utility>
 
@@ -13,6 +12,7 @@
 #include "ingest/formats/number_text.h"
 #include "ingest/formats/shown.h"
 #include "ingest/formats/times.h"
+#include "ingest/otlp/decimal_text.h"
 
 namespace halite::ingest {
 namespace {
@@ -47,20 +47,6 @@ std::string_view type_name(MetricKind kind) {
   }
   return {};
 }
-
-// The shortest decimal without an exponent that reads back as an equal double.
-class DecimalText {
- public:
-  explicit DecimalText(double value)
-      : end_(std::to_chars(text_.data(), text_.data() + text_.size(), value,
-                           std::chars_format::fixed)
-                 .ptr) {}
-  [[nodiscard]] std::string_view view() const { return {text_.data(), end_}; }
-
- private:
-  std::array<char, 400> text_;  // the greatest double has 309 digits; the smallest, 326 characters
-  const char* end_;
-};
 
 }  // namespace
 
@@ -252,7 +238,7 @@ void MetricReader::read_histogram(ProtoReader point) {
     }
   }
   for (std::size_t i = 0; i < bounds_.size(); ++i) {
-    labels_.put(kBucketLabel, DecimalText(bounds_[i]).view());
+    labels_.put(kBucketLabel, decimal(bounds_[i]));
     pass(bucket_name_, count(bucket_counts_[i]));
   }
   labels_.put(kBucketLabel, "+Inf");
@@ -307,7 +293,7 @@ void MetricReader::read_summary(ProtoReader point) {
     return refuse(fmt::format("{} is no quantile: it has to be from 0 to 1", quantile.quantile));
   }
   for (const Quantile& quantile : quantiles_) {
-    labels_.put(kQuantileLabel, DecimalText(quantile.quantile).view());
+    labels_.put(kQuantileLabel, decimal(quantile.quantile));
     pass(name_, real(quantile.value));
   }
   labels_.remove_put();
@@ -342,6 +328,12 @@ bool MetricReader::begin_point(const Common& common, std::string_view own_label)
 void MetricReader::pass(std::string_view metric, PointBits point) {
   to_.series({.grammar = KeyGrammar::kNames, .metric = metric, .tags = labels_.tags()});
   to_.point(point);
+}
+
+std::string_view MetricReader::decimal(double value) {
+  decimal_.clear();
+  append_decimal(decimal_, value);
+  return decimal_;
 }
 
 PointBits MetricReader::real(ValueBits value) const {

@@ -63,6 +63,7 @@ class MetricReader {
   // Sets time_, stale_ and the tags; otherwise refuses the data point.
   [[nodiscard]] bool begin_point(const Common& common, std::string_view own_label);
   void pass(std::string_view metric, PointBits point);
+  [[nodiscard]] std::string_view decimal(double value);  // valid until the next call
   [[nodiscard]] PointBits real(ValueBits value) const;
   [[nodiscard]] PointBits count(std::uint64_t value) const;
   void refuse(std::string_view why);
@@ -86,6 +87,7 @@ class MetricReader {
   std::vector<std::uint64_t> bucket_counts_;
   std::vector<double> bounds_;
   std::vector<Quantile> quantiles_;
+  std::string decimal_;
 };
 
 }  // namespace halite::ingest
