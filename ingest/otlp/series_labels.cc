@@ -79,26 +79,24 @@ std::optional<std::string> SeriesLabels::set(const Attributes& attributes, std::
   }
   if (!has_known_keys(attributes, own)) learn_keys(attributes, own);
   if (keys_wrong_) return keys_wrong_;
+  std::size_t bytes = resource_tags_.size();
   for (std::size_t i = 0; i < attributes.size(); ++i) {
     if (has_zero(attributes.value(i))) {
       return fmt::format("the attribute {} has a zero byte", shown(attributes.key(i)));
     }
+    bytes += labels_[i].name.size() + attributes.value(i).size() + 2;
+  }
+  if (bytes > bytes_max_) {
+    return fmt::format(
+        "the tags have {} bytes, at most {} are allowed (ingest.tags_max, ingest.name_bytes_max)",
+        bytes, bytes_max_);
   }
   if (are_distinct_) [[likely]] {
-    tags_ = resource_tags_;
-    for (std::size_t i = 0; i < attributes.size(); ++i) {
-      const std::string_view value = attributes.value(i);
-      if (!labels_[i].dropped && !value.empty()) append(labels_[i].name, value);
-    }
+    append_all(attributes, bytes);
   } else {
     append_merged(attributes);
   }
   set_bytes_ = tags_.size();
-  if (set_bytes_ > bytes_max_) {
-    return fmt::format(
-        "the tags have {} bytes, at most {} are allowed (ingest.tags_max, ingest.name_bytes_max)",
-        set_bytes_, bytes_max_);
-  }
   return std::nullopt;
 }
 
@@ -138,6 +136,27 @@ bool SeriesLabels::is_dropped(std::string_view label, std::string_view own) cons
          (label == kInstance && !instance_.empty());
 }
 
+void SeriesLabels::append_all(const Attributes& attributes, std::size_t bytes_max) {
+  tags_.resize_and_overwrite(bytes_max, [&](char* const begin, std::size_t) {
+    char* to = begin;
+    // The zero bytes of the labels are those behind every std::string.
+    const auto copy = [&](const char* from, std::size_t size) {
+      std::memcpy(to, from, size);
+      to += size;
+    };
+    copy(resource_tags_.data(), resource_tags_.size());
+    for (std::size_t i = 0; i < attributes.size(); ++i) {
+      const std::string_view value = attributes.value(i);
+      const Label& label = labels_[i];
+      if (label.dropped || value.empty()) continue;
+      copy(label.name.c_str(), label.name.size() + 1);
+      copy(value.data(), value.size());
+      *to++ = '\0';
+    }
+    return static_cast<std::size_t>(to - begin);
+  });
+}
+
 void SeriesLabels::append_merged(const Attributes& attributes) {
   std::vector<std::size_t> order(attributes.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -158,13 +177,13 @@ void SeriesLabels::append_merged(const Attributes& attributes) {
   tags_.clear();
   if (!job_.empty()) append(kJob, job_);
   if (!instance_.empty()) append(kInstance, instance_);
-  const auto append_all = [&](const Tag& tag) {
+  const auto append_tag = [&](const Tag& tag) {
     if (!tag.value.empty()) append(tag.key, tag.value);
   };
-  std::ranges::for_each(tags, append_all);
+  std::ranges::for_each(tags, append_tag);
   for (const Tag& tag : promoted_) {
     const auto own = std::ranges::find(tags, tag.key, &Tag::key);
-    if (own == tags.end() || own->value.empty()) append_all(tag);
+    if (own == tags.end() || own->value.empty()) append_tag(tag);
   }
 }
 

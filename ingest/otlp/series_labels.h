@@ -62,6 +62,8 @@ class SeriesLabels {
   // Names the keys of these attributes.
   void learn_keys(const Attributes& attributes, std::string_view own);
   [[nodiscard]] bool is_dropped(std::string_view label, std::string_view own) const;
+  // Makes tags_, of up to `bytes_max` bytes.
+  void append_all(const Attributes& attributes, std::size_t bytes_max);
   void append_merged(const Attributes& attributes);
 
   const std::size_t tags_max_;
