@@ -50,6 +50,8 @@ struct WebOptions {
                                               // stream until its running query stops
 
   ingest::FormatOptions influx;  // influx.separator, influx.value_field
+  // otlp.resource_attributes: keys that become tags, separated by commas
+  std::string otlp_resource_attributes;
 
   // HTTP answers.
   std::size_t gzip_bytes_min = 1;  // web.gzip_bytes_min: do not compress shorter answers

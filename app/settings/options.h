@@ -151,7 +151,7 @@ void declare_settings(Config& config, Options& options);
 void declare_query(Config& config, Options& options);
 // Declares auth.* and tls.*.
 void declare_access(Config& config, web::WebOptions& web);
-// Declares influx.*.
+// Declares influx.* and otlp.*.
 void declare_protocols(Config& config, web::WebOptions& web);
 // Declares the settings of rollups, counters, views and histograms.
 void declare_sides(Config& config, Options& options);

@@ -43,6 +43,8 @@ class BodyWriter::Intake {
   PartText part_text;
 };
 
+const IngestLimits& BodyWriter::limits() const { return context_.options.limits; }
+
 Task<BodyOutcome> BodyWriter::put(PointBody& body, Protocol protocol) {
   Intake intake(
       context_, [&body](const SeriesKey& key) { return body.series_name(key); },

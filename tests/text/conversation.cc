@@ -74,6 +74,7 @@ Result<void> set_option(TestServerOptions& options, std::string_view name, std::
       {"counters", text_into(options.counters)},
       {"rollups.config", text_into(options.rollups)},
       {"histograms.config", text_into(options.histograms)},
+      {"otlp.resource_attributes", text_into(web.otlp_resource_attributes)},
       {"ingest.tags_max", number_into(options.ingest.limits.tags_max)},
       {"ingest.points_per_request_max", number_into(options.ingest.limits.points_per_request_max)},
       {"query.fetch_bytes_max", number_into(options.query.fetch.bytes_max)},

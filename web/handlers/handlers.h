@@ -1,6 +1,7 @@
 // All handlers, one in each file. The top of each file describes parameters and answers.
 #pragma once
 
+#include <optional>
 #include <string_view>
 
 #include <boost/asio/awaitable.hpp>
@@ -22,6 +23,8 @@ boost::asio::awaitable<Response> handle_influx_health(Call& call);      // influ
 boost::asio::awaitable<Response> handle_influx_query(Call& call);       // influx_companions.cc
 boost::asio::awaitable<Response> handle_import_prometheus(Call& call);  // import_lines.cc
 boost::asio::awaitable<Response> handle_import_vmjson(Call& call);      // import_lines.cc
+boost::asio::awaitable<Response> handle_otlp(Call& call);               // otlp.cc
+std::optional<Response> check_otlp(const Call& call);                   // otlp.cc
 boost::asio::awaitable<Response> handle_query(Call& call);              // query.cc
 boost::asio::awaitable<Response> handle_query_exp(Call& call);          // query_exp.cc
 boost::asio::awaitable<Response> handle_query_explain(Call& call);      // query_explain.cc

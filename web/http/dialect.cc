@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "common/bytes/ascii.h"
+#include "common/bytes/utf8.h"
 #include "common/json_string.h"
 
 namespace halite::web {
@@ -114,9 +115,10 @@ Response otlp_error(const Request& request, int status, std::string_view message
   }
   std::string body = "\x08";  // field 1, a varint
   append_varint(body, static_cast<std::size_t>(rpc_code(status)));
-  body += '\x12';  // field 2, bytes
-  append_varint(body, message.size());
-  body += message;
+  body += '\x12';  // field 2, a string
+  const std::string text = repair_utf8(message);
+  append_varint(body, text.size());
+  body += text;
   return text_response(status, std::move(body), "application/x-protobuf");
 }
 
