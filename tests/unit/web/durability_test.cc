@@ -149,6 +149,29 @@ TEST(Durability, WhatDidNotBecomeDurableIsSaid) {
   EXPECT_NE(receive_until(client, "synced\n").find("synced\n"), std::string::npos);
 }
 
+// Senders of OTLP repeat a 503 and drop a 500.
+TEST(Durability, AnOtlpRequestThatDidNotBecomeDurableIsSentAgain) {
+  TestServer server;
+  const std::string body =
+      R"({"resourceMetrics":[{"scopeMetrics":[{"metrics":[{"name":"m","gauge":{"dataPoints":[)"
+      R"({"timeUnixNano":"1356998400000000000","asInt":"1"}]}}]}]}]})";
+  const std::string request = fmt::format(
+      "POST /v1/metrics HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{}",
+      body.size(), body);
+  server.tables().fail = true;
+  Client client(server.port());
+  ASSERT_TRUE(client.send(request));
+  const std::string refused = receive_until(client, "}");
+  EXPECT_TRUE(refused.starts_with("HTTP/1.1 503 ")) << refused;
+  EXPECT_NE(refused.find("\r\nRetry-After: "), std::string::npos) << refused;
+  EXPECT_NE(refused.find(R"({"code":14,"message":"the disk is full)"), std::string::npos)
+      << refused;
+  server.tables().fail = false;
+  ASSERT_TRUE(client.send(request));
+  const std::string stored = receive_until(client, "{}");
+  EXPECT_TRUE(stored.starts_with("HTTP/1.1 200 ")) << stored;
+}
+
 TEST(Durability, SyncTimeoutGivesUpWaiting) {
   TestServer server;
   server.tables().hold();
