@@ -85,7 +85,7 @@ void MetricReader::read_data(ProtoReader& field, const Sent& sent) {
   const std::string wrong = take_kind(field.message(), sent);
   if (wrong.empty()) {
     to_.metadata(
-        {.metric = name_, .type = type_name(kind_), .unit = sent.unit, .help = sent.description});
+        {.family = name_, .type = type_name(kind_), .unit = sent.unit, .help = sent.description});
   }
   for (ProtoReader data = field.message(); data.next();) {
     if (data.field() != 1) continue;

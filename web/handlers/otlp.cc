@@ -76,13 +76,6 @@ Response otlp_answer(bool json, const ingest::BodyOutcome& put) {
   return text_response(200, std::move(body), kProtobufType);
 }
 
-// What a sender repeats is a 503; other errors keep their status.
-Response otlp_failure(const Call& call, const Error& error, bool retryable) {
-  const int status = http_status(error.code);
-  return error_response(call, retryable || status == 408 ? 503 : status, error.message,
-                        error.details);
-}
-
 }  // namespace
 
 std::optional<Response> check_otlp(const Call& call) {
@@ -101,9 +94,8 @@ boost::asio::awaitable<Response> handle_otlp(Call& call) {
       {.limits = bodies.limits(),
        .resource_attributes = words_of(call.options.otlp_resource_attributes)});
   auto putting = bodies.put(*body, ingest::Protocol::kOtlp);
-  const Result<ingest::BodyOutcome> put = co_await std::move(putting);
-  if (!put) co_return otlp_failure(call, put.error(), false);
-  if (put->retryable_error) co_return otlp_failure(call, *put->retryable_error, true);
+  Result<ingest::BodyOutcome> put = co_await std::move(putting);
+  if (auto failure = co_await whole_failure(call, put)) co_return *std::move(failure);
   co_return otlp_answer(json, *put);
 }
 
