@@ -1,5 +1,6 @@
 // Names of the formats that have no rules of OpenTSDB: any UTF-8 without a zero byte; any number of
-// tags from none up to ingest.tags_max. For ingest/formats and ingest/import.
+// tags from none up to ingest.tags_max. For ingest/formats, ingest/import and
+// ingest/remote_write.
 #pragma once
 
 #include <expected>

@@ -21,6 +21,9 @@ enum class KeyGrammar : std::uint8_t {
   kExposition,  // tags: k="v",k="v"; the metric may be among them. Escapes: \\ \" \n
   kPromDump,    // the same with Go's escapes
   kVmJson,      // no metric; tags: {"__name__":"m","k":"v"}
+
+  // Of remote_write (ingest/remote_write): no metric; tags: see label_fields.h.
+  kLabelFields,
 };
 
 // How the metric of a kInflux key follows from measurement and field: "cpu" and "user" are

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "ingest/series_cache/label_fields.h"
+
 namespace halite::ingest {
 namespace {
 
@@ -183,6 +185,15 @@ bool take_vm_object(std::string_view text, std::string_view metric, UnnamedTags&
   return has_metric && object.take('}') && object.empty();
 }
 
+bool take_label_fields(std::string_view text, std::string_view metric, UnnamedTags& tags) {
+  LabelFields labels(text);
+  bool has_metric = false;
+  while (labels.next()) {
+    if (!take_label(labels.name(), labels.value(), metric, has_metric, tags)) return false;
+  }
+  return has_metric && !labels.fault();
+}
+
 bool take_names_of(const SeriesKey& key, std::string_view metric, UnnamedTags& tags) {
   switch (key.grammar) {
     case KeyGrammar::kPutLine:
@@ -198,6 +209,8 @@ bool take_names_of(const SeriesKey& key, std::string_view metric, UnnamedTags& t
       return take_labels(key, metric, tags);
     case KeyGrammar::kVmJson:
       return take_vm_object(key.tags, metric, tags);
+    case KeyGrammar::kLabelFields:
+      return take_label_fields(key.tags, metric, tags);
   }
   return false;
 }

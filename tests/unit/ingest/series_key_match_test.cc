@@ -2,9 +2,12 @@
 
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
+#include "ingest/series_cache/label_fields.h"
 #include "storage/catalog/series_table.h"
 #include "storage/cells/layouts/tsuid.h"
 
@@ -122,6 +125,31 @@ TEST_F(KeyMatch, VmJson) {
   EXPECT_FALSE(matches(kVmJson, "{\"__name__\":\"sys.cp\"," + tags + "}", ""));
   EXPECT_FALSE(matches(kVmJson, "{\"__name__\":\"sys.cpu\"," + tags + "", ""));
   EXPECT_FALSE(matches(kVmJson, "{\"__name__\":\"sys.cpu\",\"host\":\"web01\"}", ""));
+}
+
+TEST_F(KeyMatch, LabelFields) {
+  constexpr auto kFields = KeyGrammar::kLabelFields;
+  using Labels = std::vector<std::pair<std::string_view, std::string_view>>;
+  const auto fields = [](const Labels& labels) {
+    std::string text;
+    for (const auto& [name, value] : labels) LabelFields::append(text, name, value);
+    return text;
+  };
+  const std::pair<std::string_view, std::string_view> name{"__name__", "sys.cpu"};
+  const std::pair<std::string_view, std::string_view> host{"host", "web01"};
+  const std::pair<std::string_view, std::string_view> dc{"dc", "z\xC3\xBCrich"};
+  EXPECT_TRUE(matches(kFields, fields({name, dc, host}), ""));
+  EXPECT_TRUE(matches(kFields, fields({host, {"x", ""}, dc, name}), ""));
+  EXPECT_FALSE(matches(kFields, fields({dc, host}), ""));
+  EXPECT_FALSE(matches(kFields, fields({name, dc}), ""));
+  EXPECT_FALSE(matches(kFields, fields({name, dc, host, dc}), ""));
+  EXPECT_FALSE(matches(kFields, fields({name, dc, host, name}), ""));
+  EXPECT_FALSE(matches(kFields, fields({{"__name__", "sys.cp"}, dc, host}), ""));
+  EXPECT_FALSE(matches(kFields, fields({name, dc, {"host", "web02"}}), ""));
+  const std::string all = fields({name, dc, host});
+  EXPECT_FALSE(matches(kFields, std::string_view(all).substr(0, all.size() - 1), ""));
+  EXPECT_FALSE(matches(kFields, all + '\x12' + '\0', ""));
+  EXPECT_FALSE(matches(kFields, "", ""));
 }
 
 }  // namespace

@@ -1,0 +1,73 @@
+// The points in a body of Prometheus' remote_write, 1.0 or 2.0, without its compression. No message
+// objects: a series that is known by its bytes costs no parsing of labels.
+//
+//   Parts      the series and the metadata of the body, from 1, in its order.
+//   Points     doubles with all their bits, at milliseconds.
+//   Refused    native histograms, each by itself; times outside of 0 to kTimestampMax, and those
+//              that look like another unit; names as in docs/data-model.md.
+//   Errors     kInvalidArgument: the bytes are no request of the version, or a reference of 2.0
+//              leads nowhere. The message has the byte or the series, both from 1.
+//              kTooLarge: with its symbols in place, 2.0 has more than kLabelBytesMax of labels.
+//   Lifetime   the bytes outlive the body.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <expected>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "common/bytes/bytes.h"
+#include "common/bytes/proto_reader.h"
+#include "ingest/formats/point_receiver.h"
+#include "ingest/options.h"
+
+namespace halite::ingest {
+
+// A few kilobytes of 2.0 may stand for gigabytes of labels.
+inline constexpr std::size_t kLabelBytesMax = std::size_t{128} << 20;
+
+enum class RemoteWriteVersion : std::uint8_t { k1, k2 };
+
+// What was in a body, stored or not.
+struct RemoteWriteCounts {
+  std::uint64_t samples = 0;
+  std::uint64_t histograms = 0;
+  std::uint64_t exemplars = 0;
+};
+
+class RemoteWriteBody : public PointBody {
+ public:
+  [[nodiscard]] std::expected<SeriesName, Refused> series_name(const SeriesKey& key) const final;
+  // After read().
+  [[nodiscard]] const RemoteWriteCounts& counts() const { return counts_; }
+
+ protected:
+  explicit RemoteWriteBody(const IngestLimits& limits) : limits_(limits) {}
+
+  // The fields of a series that are no labels, as the version numbers them.
+  struct SeriesFields {
+    std::uint32_t sample = 0;
+    std::uint32_t histogram = 0;
+    std::uint32_t exemplar = 0;
+  };
+  // `labels` is a key's text, or why samples of the series are refused. `series` is before its
+  // first field.
+  using Labels = std::expected<std::string_view, std::string>;
+  void pass_on(const Labels& labels, ProtoReader& series, const SeriesFields& fields,
+               PointReceiver& to);
+  [[nodiscard]] const IngestLimits& limits() const { return limits_; }
+
+ private:
+  static void pass_on_sample(ProtoReader& sample, PointReceiver& to);
+
+  const IngestLimits limits_;
+  RemoteWriteCounts counts_;
+};
+
+[[nodiscard]] std::unique_ptr<RemoteWriteBody> make_remote_write_body(RemoteWriteVersion version,
+                                                                      BytesView bytes,
+                                                                      const IngestLimits& limits);
+
+}  // namespace halite::ingest

@@ -1,0 +1,102 @@
+// prometheus.WriteRequest.
+#include <utility>
+
+#include "ingest/remote_write/requests.h"
+#include "ingest/series_cache/label_fields.h"
+
+namespace halite::ingest {
+namespace {
+
+class RequestV1 final : public RemoteWriteBody {
+ public:
+  RequestV1(BytesView bytes, const IngestLimits& limits) : RemoteWriteBody(limits), bytes_(bytes) {}
+
+  Result<void> read(PointReceiver& to) override {
+    ProtoFault fault;
+    ProtoReader request(bytes_, fault);
+    std::uint32_t part = 0;
+    while (request.next()) {
+      if (request.field() == kTimeSeries) {
+        to.part(++part);
+        read_series(request, to);
+      } else if (request.field() == kMetadata) {
+        to.part(++part);
+        ProtoReader metadata = request.message();
+        read_metadata(metadata, to);
+      } else if (request.field() == kTimeSeriesOf2) {
+        request.refuse("is one of remote_write 2.0, but the Content-Type says 1.0");
+      }
+    }
+    if (fault) return fail(Errc::kInvalidArgument, fault.text());
+    return {};
+  }
+
+ private:
+  static constexpr std::uint32_t kTimeSeries = 1;
+  static constexpr std::uint32_t kMetadata = 3;
+  static constexpr std::uint32_t kTimeSeriesOf2 = 5;
+  static constexpr SeriesFields kFields = {.sample = 2, .histogram = 4, .exemplar = 3};
+
+  // The labels may be anywhere in the series.
+  void read_series(ProtoReader& request, PointReceiver& to) {
+    labels_ = {};
+    ProtoReader series = request.message();
+    while (series.next()) {
+      if (series.field() != LabelFields::kLabel) continue;
+      if (series.wire() != ProtoWire::kBytes) return series.refuse("is no label");
+      add_label(series.raw());
+    }
+    ProtoReader again = request.message();
+    pass_on(labels_, again, kFields, to);
+  }
+
+  // Usually they lie one behind the other.
+  void add_label(BytesView label) {
+    if (labels_.empty()) {
+      labels_ = label;
+    } else if (label.data() == labels_.data() + labels_.size()) {
+      labels_ = {labels_.data(), labels_.size() + label.size()};
+    } else {
+      if (labels_.data() != scattered_.data()) scattered_ = labels_;
+      scattered_ += label;
+      labels_ = scattered_;
+    }
+  }
+
+  static void read_metadata(ProtoReader& metadata, PointReceiver& to) {
+    MetricMetadata about;
+    std::uint64_t type = 0;
+    while (metadata.next()) {
+      switch (metadata.field()) {
+        case 1:
+          type = metadata.varint();
+          break;
+        case 2:
+          about.metric = metadata.bytes();
+          break;
+        case 4:
+          about.help = metadata.bytes();
+          break;
+        case 5:
+          about.unit = metadata.bytes();
+          break;
+        default:
+          break;
+      }
+    }
+    about.type = metric_type_name(type);
+    ingest::pass_on(about, to);
+  }
+
+  const BytesView bytes_;
+  BytesView labels_;       // of the current series
+  std::string scattered_;  // they, if they lie apart
+};
+
+}  // namespace
+
+std::unique_ptr<RemoteWriteBody> make_request_v1(BytesView bytes, const IngestLimits& limits) {
+  return std::make_unique<RequestV1>(bytes, limits);
+}
+
+}  // namespace halite::ingest

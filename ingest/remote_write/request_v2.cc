@@ -1,0 +1,193 @@
+// io.prometheus.write.v2.Request.
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "ingest/remote_write/requests.h"
+#include "ingest/series_cache/label_fields.h"
+
+namespace halite::ingest {
+namespace {
+
+// The family of a series: classic histograms and summaries are told about as a whole.
+std::string_view family_of(std::string_view metric, std::string_view type) {
+  struct Suffixes {
+    std::string_view type;
+    std::array<std::string_view, 3> suffixes;
+  };
+  static constexpr auto kSuffixes =
+      std::to_array<Suffixes>({{"histogram", {"_bucket", "_count", "_sum"}},
+                               {"gaugehistogram", {"_bucket", "_gcount", "_gsum"}},
+                               {"summary", {"_count", "_sum", "_sum"}}});
+  const auto* const of_type = std::ranges::find(kSuffixes, type, &Suffixes::type);
+  if (of_type == kSuffixes.end()) return metric;
+  for (const std::string_view suffix : of_type->suffixes) {
+    if (metric.ends_with(suffix)) return metric.substr(0, metric.size() - suffix.size());
+  }
+  return metric;
+}
+
+class RequestV2 final : public RemoteWriteBody {
+ public:
+  RequestV2(BytesView bytes, const IngestLimits& limits) : RemoteWriteBody(limits), bytes_(bytes) {}
+
+  Result<void> read(PointReceiver& to) override {
+    TRY_VOID(read_symbols());
+    ProtoFault fault;
+    ProtoReader request(bytes_, fault);
+    while (request.next()) {
+      if (request.field() != kTimeSeries) continue;
+      to.part(++number_);
+      TRY_VOID(read_series(request, to));
+    }
+    if (fault) return fail(Errc::kInvalidArgument, fault.text());
+    return {};
+  }
+
+ private:
+  static constexpr std::uint32_t kTimeSeriesOf1 = 1;
+  static constexpr std::uint32_t kMetadataOf1 = 3;
+  static constexpr std::uint32_t kSymbol = 4;
+  static constexpr std::uint32_t kTimeSeries = 5;
+  static constexpr std::uint32_t kLabelsRefs = 1;
+  static constexpr std::size_t kLabelOverhead = 3 * (1 + kVarintBytesMax);  // besides its texts
+  static constexpr std::uint32_t kMetadata = 5;
+  static constexpr SeriesFields kFields = {.sample = 2, .histogram = 3, .exemplar = 4};
+
+  // They may lie behind the series.
+  Result<void> read_symbols() {
+    ProtoFault fault;
+    ProtoReader request(bytes_, fault);
+    while (request.next()) {
+      if (request.field() == kSymbol) symbols_.push_back(request.bytes());
+      if (request.field() == kTimeSeriesOf1 || request.field() == kMetadataOf1) {
+        request.refuse("is one of remote_write 1.0, but the Content-Type says 2.0");
+      }
+    }
+    if (fault) return fail(Errc::kInvalidArgument, fault.text());
+    if (!symbols_.empty() && !symbols_.front().empty()) {
+      return fail(Errc::kInvalidArgument, "the first symbol is not empty");
+    }
+    told_.resize(symbols_.size());
+    return {};
+  }
+
+  Result<void> read_series(ProtoReader& request, PointReceiver& to) {
+    refs_.clear();
+    std::optional<MetadataRefs> about;
+    ProtoReader series = request.message();
+    while (series.next()) {
+      if (series.field() == kLabelsRefs) {
+        series.each_varint([&](std::uint64_t ref) { refs_.push_back(ref); });
+      } else if (series.field() == kMetadata) {
+        ProtoReader metadata = series.message();
+        about = read_metadata(metadata);
+      }
+    }
+    TRY(const bool fits, read_labels());
+    ProtoReader again = request.message();
+    pass_on(fits ? Labels(labels_) : std::unexpected(too_long()), again, kFields, to);
+    if (about) return pass_on_metadata(*about, to);
+    return {};
+  }
+
+  // False: they are more than any series may have.
+  Result<bool> read_labels() {
+    if (refs_.size() % 2 != 0) {
+      return fail(Errc::kInvalidArgument,
+                  fmt::format("series {} has {} references to symbols for its labels, which is odd",
+                              number_, refs_.size()));
+    }
+    labels_.clear();
+    metric_ref_ = 0;
+    for (std::size_t i = 0; i < refs_.size(); i += 2) {
+      TRY_VOID(check(refs_[i]));
+      TRY_VOID(check(refs_[i + 1]));
+      const BytesView name = symbols_[refs_[i]];
+      const BytesView value = symbols_[refs_[i + 1]];
+      if (labels_.size() + name.size() + value.size() > labels_size_max_) return false;
+      if (name == kNameLabel) metric_ref_ = refs_[i + 1];
+      LabelFields::append(labels_, name, value);
+    }
+    label_bytes_ += labels_.size();
+    if (label_bytes_ > kLabelBytesMax) {
+      return fail(Errc::kTooLarge,
+                  fmt::format("the labels of the first {} series have more than {} bytes, send "
+                              "fewer series in a request",
+                              number_, kLabelBytesMax));
+    }
+    return true;
+  }
+
+  [[nodiscard]] std::string too_long() const {
+    return fmt::format(
+        "the labels have more than {} bytes, too many for {} tags (ingest.tags_max) of {} bytes "
+        "(ingest.name_bytes_max)",
+        labels_size_max_, limits().tags_max, limits().name_bytes_max);
+  }
+
+  Result<void> check(std::uint64_t ref) const {
+    if (ref < symbols_.size()) [[likely]]
+      return {};
+    return fail(Errc::kInvalidArgument,
+                fmt::format("series {} refers to symbol {}, the request has {}, counted from 0",
+                            number_, ref, symbols_.size()));
+  }
+
+  struct MetadataRefs {
+    std::uint64_t type = 0;
+    std::uint64_t help = 0;
+    std::uint64_t unit = 0;
+  };
+
+  static MetadataRefs read_metadata(ProtoReader& metadata) {
+    MetadataRefs about;
+    while (metadata.next()) {
+      if (metadata.field() == 1) about.type = metadata.varint();
+      if (metadata.field() == 3) about.help = metadata.varint();
+      if (metadata.field() == 4) about.unit = metadata.varint();
+    }
+    return about;
+  }
+
+  // Senders repeat it in each series of a metric.
+  Result<void> pass_on_metadata(const MetadataRefs& refs, PointReceiver& to) {
+    if (refs.help != 0) TRY_VOID(check(refs.help));
+    if (refs.unit != 0) TRY_VOID(check(refs.unit));
+    if (metric_ref_ == 0 || told_[metric_ref_]) return {};
+    told_[metric_ref_] = true;
+    if (refs.type == 0 && refs.help == 0 && refs.unit == 0) return {};
+    const std::string_view type = metric_type_name(refs.type);
+    const MetricMetadata about{.metric = family_of(symbols_[metric_ref_], type),
+                               .type = type,
+                               .unit = symbols_[refs.unit],
+                               .help = symbols_[refs.help]};
+    ingest::pass_on(about, to);
+    return {};
+  }
+
+  const BytesView bytes_;
+  // Of the metric and as many tags as a series may have, with some room for empty ones.
+  const std::size_t labels_size_max_ =
+      (limits().tags_max + 2) * (2 * limits().name_bytes_max + kLabelOverhead);
+  std::vector<BytesView> symbols_;
+  std::vector<bool> told_;       // by symbol: metadata of this metric was passed on
+  std::uint32_t number_ = 0;     // of the current series
+  std::size_t label_bytes_ = 0;  // of all series
+  // Of the current series.
+  std::vector<std::uint64_t> refs_;
+  std::string labels_;
+  std::uint64_t metric_ref_ = 0;  // the symbol that is its metric; 0: none
+};
+
+}  // namespace
+
+std::unique_ptr<RemoteWriteBody> make_request_v2(BytesView bytes, const IngestLimits& limits) {
+  return std::make_unique<RequestV2>(bytes, limits);
+}
+
+}  // namespace halite::ingest

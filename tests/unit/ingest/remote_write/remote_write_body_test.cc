@@ -1,0 +1,218 @@
+#include "ingest/remote_write/remote_write_body.h"
+
+#include <algorithm>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "common/bytes/little_endian.h"
+#include "ingest/series_cache/label_fields.h"
+#include "tests/support/proto_text.h"
+
+namespace halite::ingest {
+namespace {
+
+using test::proto_bytes;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+struct Found {
+  SeriesName series;
+  TimestampMs time = 0;
+  ValueBits value = 0;
+  bool operator==(const Found&) const = default;
+};
+
+class Collector final : public PointReceiver {
+ public:
+  explicit Collector(const PointBody& body) : body_(body) {}
+
+  void series(const SeriesKey& key) override {
+    EXPECT_EQ(key.grammar, KeyGrammar::kLabelFields);
+    EXPECT_EQ(key.metric, "");
+    keys.emplace_back(key.tags);
+    name_ = body_.series_name(key);
+    if (!name_) refused.push_back(name_.error().text);
+  }
+  void point(PointBits point) override {
+    EXPECT_NE(point.flags & kFloat, 0);
+    if (name_) points.push_back({.series = *name_, .time = point.time, .value = point.value});
+  }
+  void refuse(std::string reason) override { refused.push_back(std::move(reason)); }
+
+  std::vector<std::string> keys;
+  std::vector<Found> points;
+  std::vector<std::string> refused;
+
+ private:
+  const PointBody& body_;
+  std::expected<SeriesName, Refused> name_;
+};
+
+struct Outcome {
+  std::vector<std::string> keys;
+  std::vector<Found> points;
+  std::vector<std::string> refused;
+  RemoteWriteCounts counts;
+  std::optional<Error> error;
+};
+
+Outcome outcome_of(RemoteWriteVersion version, const Bytes& bytes, IngestLimits limits = {}) {
+  const auto body = make_remote_write_body(version, bytes, limits);
+  Collector collector(*body);
+  const auto read = body->read(collector);
+  return {.keys = std::move(collector.keys),
+          .points = std::move(collector.points),
+          .refused = std::move(collector.refused),
+          .counts = body->counts(),
+          .error = read ? std::nullopt : std::optional(read.error())};
+}
+
+// The same series and samples as bodies of both versions.
+class Bodies {
+ public:
+  explicit Bodies(std::uint64_t seed) : random_(seed) {
+    const std::size_t count = below(20);
+    for (std::size_t i = 0; i < count; ++i) add_series();
+    v2 += series2_;
+  }
+
+  Bytes v1;
+  Bytes v2 = proto_bytes("4: \"\"");
+  std::vector<Found> points;
+
+ private:
+  std::size_t below(std::size_t end) { return random_() % end; }
+
+  std::size_t ref_of(const std::string& symbol) {
+    const auto known = std::ranges::find(symbols_, symbol);
+    if (known != symbols_.end()) return static_cast<std::size_t>(known - symbols_.begin());
+    symbols_.push_back(symbol);
+    v2 += proto_bytes(fmt::format("4: \"{}\"", symbol));
+    return symbols_.size() - 1;
+  }
+
+  void add_series() {
+    SeriesName name{.metric = fmt::format("m{}", below(3)), .tags = {}};
+    std::vector<Tag> labels = {{.key = "__name__", .value = name.metric}};
+    for (std::size_t i = below(5); i > 0; --i) {
+      Tag tag{.key = fmt::format("k{}", i), .value = below(4) == 0 ? "" : std::string(i, 'v')};
+      if (!tag.value.empty()) name.tags.push_back(tag);
+      labels.push_back(std::move(tag));
+    }
+    std::ranges::sort(name.tags);
+    std::ranges::shuffle(labels, random_);
+    std::string text1;
+    std::string text2;
+    for (const Tag& label : labels) {
+      text1 += fmt::format("1: {{1: \"{}\" 2: \"{}\"}} ", label.key, label.value);
+      text2 += fmt::format("{} {} ", ref_of(label.key), ref_of(label.value));
+    }
+    std::string samples;
+    for (std::size_t i = below(4); i > 0; --i) {
+      const Found point{.series = name,
+                        .time = static_cast<TimestampMs>(1'700'000'000'000 + below(1'000'000)),
+                        .value = random_()};
+      samples += fmt::format("2: {{1: 0x{:016x} 2: {}}} ", point.value, point.time);
+      points.push_back(point);
+    }
+    v1 += proto_bytes(fmt::format("1: {{{}{}}}", text1, samples));
+    series2_ += proto_bytes(fmt::format("5: {{1: [{}] {}}}", text2, samples));
+  }
+
+  std::mt19937_64 random_;
+  std::vector<std::string> symbols_ = {""};
+  Bytes series2_;
+};
+
+TEST(RemoteWriteBody, BothVersionsHaveTheSamePointsAndKeys) {
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    const Bodies bodies(seed);
+    const Outcome one = outcome_of(RemoteWriteVersion::k1, bodies.v1);
+    const Outcome two = outcome_of(RemoteWriteVersion::k2, bodies.v2);
+    EXPECT_EQ(one.points, bodies.points) << seed;
+    EXPECT_EQ(two.points, bodies.points) << seed;
+    EXPECT_EQ(one.counts.samples, bodies.points.size());
+    EXPECT_FALSE(one.error || two.error) << seed;
+    // Empty values are not there in keys of 2.0.
+    EXPECT_EQ(one.keys.size(), two.keys.size());
+  }
+}
+
+TEST(RemoteWriteBody, TheKeyIsTheLabelsAsTheyLieThere) {
+  const Bytes labels = proto_bytes(R"(1: {1: "__name__" 2: "up"} 1: {1: "job" 2: "x"})");
+  const Bytes one = proto_bytes(
+      R"(1: {1: {1: "__name__" 2: "up"} 1: {1: "job" 2: "x"} 2: {1: 1.0 2: 1000} 2: {2: 2000}})");
+  EXPECT_THAT(outcome_of(RemoteWriteVersion::k1, one).keys, ElementsAre(labels));
+  const Bytes two = proto_bytes(
+      R"(4: "" 4: "__name__" 4: "up" 4: "job" 4: "x" 5: {1: [1 2 3 4] 2: {1: 1.0 2: 1000}})");
+  EXPECT_THAT(outcome_of(RemoteWriteVersion::k2, two).keys, ElementsAre(labels));
+}
+
+TEST(RemoteWriteBody, EachCutIsAnErrorOrABodyOfFewerSeries) {
+  const Bytes whole = proto_bytes(
+      R"(1: {1: {1: "__name__" 2: "up"} 2: {1: 1.0 2: 1000}} 1: {1: {1: "__name__" 2: "b"} 2: {}})");
+  for (std::size_t size = 0; size < whole.size(); ++size) {
+    const Outcome outcome = outcome_of(RemoteWriteVersion::k1, whole.substr(0, size));
+    EXPECT_EQ(outcome.error.has_value(), size != 0 && size != 32) << size;
+  }
+}
+
+TEST(RemoteWriteBody, SymbolsCannotStandForEndlessLabels) {
+  // 33 labels of 2 KB each, by references of one byte: a thousandfold.
+  IngestLimits limits;
+  Bytes body = proto_bytes(
+      fmt::format("4: \"\" 4: \"{}\" 4: \"__name__\"", std::string(limits.name_bytes_max, 'a')));
+  std::string refs;
+  for (std::size_t i = 0; i <= limits.tags_max; ++i) refs += "1 1 ";
+  const Bytes series = proto_bytes(fmt::format("5: {{1: [{}] 2: {{}}}}", refs));
+  const std::size_t count = kLabelBytesMax / (limits.tags_max * 2 * limits.name_bytes_max) + 1;
+  for (std::size_t i = 0; i < count; ++i) body += series;
+  ASSERT_LT(body.size(), kLabelBytesMax / 500);
+  class Nothing final : public PointReceiver {
+   public:
+    void series(const SeriesKey& key) override { longest = std::max(longest, key.tags.size()); }
+    void point(PointBits /*point*/) override {}
+    void refuse(std::string /*reason*/) override {}
+    std::size_t longest = 0;
+  } nothing;
+  const auto read = make_remote_write_body(RemoteWriteVersion::k2, body, limits)->read(nothing);
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().code, Errc::kTooLarge);
+  EXPECT_THAT(read.error().message, HasSubstr("have more than 134217728 bytes"));
+  EXPECT_LT(nothing.longest, std::size_t{80} << 10);
+}
+
+TEST(RemoteWriteBody, ASeriesOfTooManyLabelsIsRefusedByItself) {
+  const IngestLimits limits;
+  std::string refs = "2 3 ";
+  for (std::size_t i = 0; i < 10'000; ++i) refs += "1 1 ";
+  const Bytes body = proto_bytes(
+      fmt::format("4: \"\" 4: \"{}\" 4: \"__name__\" 4: \"up\" 5: {{1: [{}] 2: {{}} 2: {{}}}} "
+                  "5: {{1: [2 3] 2: {{}}}}",
+                  std::string(limits.name_bytes_max, 'a'), refs));
+  const Outcome outcome = outcome_of(RemoteWriteVersion::k2, body);
+  EXPECT_FALSE(outcome.error);
+  EXPECT_EQ(outcome.points.size(), 1u);
+  EXPECT_THAT(outcome.refused,
+              ElementsAre(HasSubstr("ingest.tags_max"), HasSubstr("ingest.tags_max")));
+}
+
+TEST(RemoteWriteBody, CountsWhatItDoesNotStore) {
+  const Bytes body = proto_bytes(
+      R"(4: "" 4: "__name__" 4: "up" 5: {1: [1 2] 2: {2: -1} 2: {} 2: {2: 1} 3: {1: 3} 4: {2: 1.0}})");
+  const Outcome outcome = outcome_of(RemoteWriteVersion::k2, body);
+  EXPECT_EQ(outcome.points.size(), 2u);
+  EXPECT_EQ(outcome.counts.samples, 3u);
+  EXPECT_EQ(outcome.counts.histograms, 1u);
+  EXPECT_EQ(outcome.counts.exemplars, 1u);
+  EXPECT_EQ(outcome.refused.size(), 2u);
+}
+
+}  // namespace
+}  // namespace halite::ingest
