@@ -1,5 +1,5 @@
 // Labels of Prometheus' text formats: a="b",c="d", also with quoted names. Private to
-// ingest/formats.
+// ingest/formats and ingest/remote_write.
 #pragma once
 
 #include <cstdint>

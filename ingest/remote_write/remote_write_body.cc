@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "common/bytes/utf8.h"
+#include "ingest/formats/labels.h"
 #include "ingest/formats/names.h"
 #include "ingest/formats/number_text.h"
 #include "ingest/formats/times.h"
@@ -15,6 +16,32 @@
 #include "ingest/series_cache/label_fields.h"
 
 namespace halite::ingest {
+namespace {
+
+struct Sample {
+  ValueBits value = 0;
+  std::int64_t ms = 0;
+};
+
+Sample read_sample(ProtoReader& message) {
+  constexpr std::uint32_t kValue = 1;
+  constexpr std::uint32_t kTime = 2;
+  Sample sample;
+  while (message.next()) {
+    if (message.field() == kValue) {
+      sample.value = message.double_bits();
+    } else if (message.field() == kTime) {
+      sample.ms = message.int64();
+    }
+  }
+  return sample;
+}
+
+SeriesKey key_of(std::string_view labels) {
+  return {.grammar = KeyGrammar::kLabelFields, .metric = {}, .tags = labels};
+}
+
+}  // namespace
 
 std::expected<SeriesName, Refused> RemoteWriteBody::series_name(const SeriesKey& key) const {
   std::string metric;
@@ -38,49 +65,69 @@ std::expected<SeriesName, Refused> RemoteWriteBody::series_name(const SeriesKey&
   return free_series(std::move(metric), std::move(tags), limits_);
 }
 
-void RemoteWriteBody::pass_on(const Labels& labels, ProtoReader& series, const SeriesFields& fields,
-                              PointReceiver& to) {
+Result<void> RemoteWriteBody::pass_on(const Labels& labels, ProtoReader& series,
+                                      const SeriesFields& fields, PointReceiver& to) {
   bool named = false;
   while (series.next()) {
     if (series.field() == fields.sample) {
       ++counts_.samples;
+      TRY_VOID(count_item());
+      ProtoReader message = series.message();
+      const Sample sample = read_sample(message);
       if (!labels) {
         to.refuse(labels.error());
         continue;
       }
-      if (!std::exchange(named, true)) {
-        to.series({.grammar = KeyGrammar::kLabelFields, .metric = {}, .tags = *labels});
+      if (!std::exchange(named, true)) to.series(key_of(*labels));
+      auto time = time_in(sample.ms, TimeUnit::kMilliseconds);
+      if (time) [[likely]] {
+        to.point(double_point(*time, sample.value));
+      } else {
+        to.refuse(about_series(labels, time.error()));
       }
-      ProtoReader sample = series.message();
-      pass_on_sample(sample, to);
     } else if (series.field() == fields.histogram) {
       ++counts_.histograms;
-      to.refuse("native histograms are not stored: send classic ones, with buckets as series");
+      TRY_VOID(count_item());
+      to.refuse(about_series(labels, "native histograms are not stored, send classic ones"));
     } else if (series.field() == fields.exemplar) {
       ++counts_.exemplars;
       to.skip("an exemplar");
     }
   }
+  return {};
 }
 
-void RemoteWriteBody::pass_on_sample(ProtoReader& sample, PointReceiver& to) {
-  constexpr std::uint32_t kValue = 1;
-  constexpr std::uint32_t kTime = 2;
-  ValueBits value = 0;
-  std::int64_t ms = 0;
-  while (sample.next()) {
-    if (sample.field() == kValue) {
-      value = sample.double_bits();
-    } else if (sample.field() == kTime) {
-      ms = sample.int64();
+Result<void> RemoteWriteBody::pass_on(const MetricMetadata& about, PointReceiver& to) {
+  TRY_VOID(count_item());
+  for (const std::string_view text : {about.metric, about.unit, about.help}) {
+    if (!is_utf8(text)) {
+      to.refuse("metadata that is not UTF-8");
+      return {};
     }
   }
-  auto time = time_in(ms, TimeUnit::kMilliseconds);
-  if (time) [[likely]] {
-    to.point(double_point(*time, value));
-  } else {
-    to.refuse(std::move(time).error());
+  if (!about.metric.empty()) to.metadata(about);
+  return {};
+}
+
+Result<void> RemoteWriteBody::count_item() {
+  if (++items_ <= limits_.points_per_request_max) [[likely]]
+    return {};
+  return fail(Errc::kTooLarge,
+              fmt::format("More than {} data points in one request (ingest.points_per_request_max)",
+                          limits_.points_per_request_max));
+}
+
+std::string RemoteWriteBody::about_series(const Labels& labels, std::string_view reason) const {
+  constexpr std::size_t kBytesMax = 200;
+  const auto name = labels ? series_name(key_of(*labels)) : std::unexpected(Refused());
+  if (!name) return std::string(reason);
+  std::string text;
+  append_exposition_series(text, *name);
+  if (text.size() > kBytesMax) {
+    text.resize(kBytesMax);
+    text = repair_utf8(text) + "..";
   }
+  return text.append(": ").append(reason);
 }
 
 std::unique_ptr<RemoteWriteBody> make_remote_write_body(RemoteWriteVersion version, BytesView bytes,
@@ -94,13 +141,6 @@ std::string_view metric_type_name(std::uint64_t number) {
       std::to_array<std::string_view>({"unknown", "counter", "gauge", "histogram", "gaugehistogram",
                                        "summary", "info", "stateset"});
   return kNames[number < kNames.size() ? number : 0];
-}
-
-void pass_on(const MetricMetadata& about, PointReceiver& to) {
-  for (const std::string_view text : {about.metric, about.unit, about.help}) {
-    if (!is_utf8(text)) return to.refuse("metadata that is not UTF-8");
-  }
-  if (!about.metric.empty()) to.metadata(about);
 }
 
 }  // namespace halite::ingest

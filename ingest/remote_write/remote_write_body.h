@@ -4,10 +4,12 @@
 //   Parts      the series and the metadata of the body, from 1, in its order.
 //   Points     doubles with all their bits, at milliseconds.
 //   Refused    native histograms, each by itself; times outside of 0 to kTimestampMax, and those
-//              that look like another unit; names as in docs/data-model.md.
+//              that look like another unit; names as in docs/data-model.md. A reason begins with
+//              the series, if that has a name.
 //   Errors     kInvalidArgument: the bytes are no request of the version, or a reference of 2.0
 //              leads nowhere. The message has the byte or the series, both from 1.
-//              kTooLarge: with its symbols in place, 2.0 has more than kLabelBytesMax of labels.
+//              kTooLarge: more than points_per_request_max samples, histograms and metadata; or
+//              2.0 has more than kLabelBytesMax of labels with its symbols in place.
 //   Lifetime   the bytes outlive the body.
 #pragma once
 
@@ -55,15 +57,20 @@ class RemoteWriteBody : public PointBody {
   // `labels` is a key's text, or why samples of the series are refused. `series` is before its
   // first field.
   using Labels = std::expected<std::string_view, std::string>;
-  void pass_on(const Labels& labels, ProtoReader& series, const SeriesFields& fields,
-               PointReceiver& to);
+  Result<void> pass_on(const Labels& labels, ProtoReader& series, const SeriesFields& fields,
+                       PointReceiver& to);
+  // Passes it on if it names a metric, or refuses text that is not UTF-8.
+  Result<void> pass_on(const MetricMetadata& about, PointReceiver& to);
   [[nodiscard]] const IngestLimits& limits() const { return limits_; }
 
  private:
-  static void pass_on_sample(ProtoReader& sample, PointReceiver& to);
+  Result<void> count_item();
+  // "up{job="x"}: <reason>"
+  [[nodiscard]] std::string about_series(const Labels& labels, std::string_view reason) const;
 
   const IngestLimits limits_;
   RemoteWriteCounts counts_;
+  std::size_t items_ = 0;  // samples, histograms and metadata
 };
 
 [[nodiscard]] std::unique_ptr<RemoteWriteBody> make_remote_write_body(RemoteWriteVersion version,

@@ -18,11 +18,11 @@ class RequestV1 final : public RemoteWriteBody {
     while (request.next()) {
       if (request.field() == kTimeSeries) {
         to.part(++part);
-        read_series(request, to);
+        TRY_VOID(read_series(request, to));
       } else if (request.field() == kMetadata) {
         to.part(++part);
         ProtoReader metadata = request.message();
-        read_metadata(metadata, to);
+        TRY_VOID(read_metadata(metadata, to));
       } else if (request.field() == kTimeSeriesOf2) {
         request.refuse("is one of remote_write 2.0, but the Content-Type says 1.0");
       }
@@ -38,16 +38,19 @@ class RequestV1 final : public RemoteWriteBody {
   static constexpr SeriesFields kFields = {.sample = 2, .histogram = 4, .exemplar = 3};
 
   // The labels may be anywhere in the series.
-  void read_series(ProtoReader& request, PointReceiver& to) {
+  Result<void> read_series(ProtoReader& request, PointReceiver& to) {
     labels_ = {};
     ProtoReader series = request.message();
     while (series.next()) {
       if (series.field() != LabelFields::kLabel) continue;
-      if (series.wire() != ProtoWire::kBytes) return series.refuse("is no label");
+      if (series.wire() != ProtoWire::kBytes) {
+        series.refuse("is no label");
+        return {};
+      }
       add_label(series.raw());
     }
     ProtoReader again = request.message();
-    pass_on(labels_, again, kFields, to);
+    return pass_on(Labels(labels_), again, kFields, to);
   }
 
   // Usually they lie one behind the other.
@@ -63,7 +66,7 @@ class RequestV1 final : public RemoteWriteBody {
     }
   }
 
-  static void read_metadata(ProtoReader& metadata, PointReceiver& to) {
+  Result<void> read_metadata(ProtoReader& metadata, PointReceiver& to) {
     MetricMetadata about;
     std::uint64_t type = 0;
     while (metadata.next()) {
@@ -85,7 +88,7 @@ class RequestV1 final : public RemoteWriteBody {
       }
     }
     about.type = metric_type_name(type);
-    ingest::pass_on(about, to);
+    return pass_on(about, to);
   }
 
   const BytesView bytes_;

@@ -1,6 +1,8 @@
 // io.prometheus.write.v2.Request.
 #include <algorithm>
 #include <array>
+#include <cstring>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -54,7 +56,7 @@ class RequestV2 final : public RemoteWriteBody {
   static constexpr std::uint32_t kSymbol = 4;
   static constexpr std::uint32_t kTimeSeries = 5;
   static constexpr std::uint32_t kLabelsRefs = 1;
-  static constexpr std::size_t kLabelOverhead = 3 * (1 + kVarintBytesMax);  // besides its texts
+  static constexpr std::size_t kShort = 16;  // bytes
   static constexpr std::uint32_t kMetadata = 5;
   static constexpr SeriesFields kFields = {.sample = 2, .histogram = 3, .exemplar = 4};
 
@@ -90,7 +92,8 @@ class RequestV2 final : public RemoteWriteBody {
     }
     TRY(const bool fits, read_labels());
     ProtoReader again = request.message();
-    pass_on(fits ? Labels(labels_) : std::unexpected(too_long()), again, kFields, to);
+    const Labels labels = fits ? Labels(labels_) : std::unexpected(too_long());
+    TRY_VOID(pass_on(labels, again, kFields, to));
     if (about) return pass_on_metadata(*about, to);
     return {};
   }
@@ -102,17 +105,24 @@ class RequestV2 final : public RemoteWriteBody {
                   fmt::format("series {} has {} references to symbols for its labels, which is odd",
                               number_, refs_.size()));
     }
-    labels_.clear();
+    labels_ = {};
     metric_ref_ = 0;
+    if (buffer_ == nullptr)
+      buffer_ = std::make_unique_for_overwrite<char[]>(labels_size_max_ +
+                                                       LabelFields::kOverheadMax + kShort);
+    char* at = buffer_.get();
     for (std::size_t i = 0; i < refs_.size(); i += 2) {
       TRY_VOID(check(refs_[i]));
       TRY_VOID(check(refs_[i + 1]));
       const BytesView name = symbols_[refs_[i]];
       const BytesView value = symbols_[refs_[i + 1]];
-      if (labels_.size() + name.size() + value.size() > labels_size_max_) return false;
+      const auto used = static_cast<std::size_t>(at - buffer_.get());
+      if (used + name.size() + value.size() > labels_size_max_) return false;
       if (name == kNameLabel) metric_ref_ = refs_[i + 1];
-      LabelFields::append(labels_, name, value);
+      at = LabelFields::store(at, name, value,
+                              [this](char* to, BytesView symbol) { copy(to, symbol); });
     }
+    labels_ = {buffer_.get(), at};
     label_bytes_ += labels_.size();
     if (label_bytes_ > kLabelBytesMax) {
       return fail(Errc::kTooLarge,
@@ -128,6 +138,16 @@ class RequestV2 final : public RemoteWriteBody {
         "the labels have more than {} bytes, too many for {} tags (ingest.tags_max) of {} bytes "
         "(ingest.name_bytes_max)",
         labels_size_max_, limits().tags_max, limits().name_bytes_max);
+  }
+
+  // Most symbols are short: a copy of constant size is faster, also of what is behind them.
+  void copy(char* to, BytesView symbol) const {
+    const auto left = static_cast<std::size_t>(bytes_.data() + bytes_.size() - symbol.data());
+    if (symbol.size() <= kShort && left >= kShort) [[likely]] {
+      std::memcpy(to, symbol.data(), kShort);
+    } else {
+      std::memcpy(to, symbol.data(), symbol.size());
+    }
   }
 
   Result<void> check(std::uint64_t ref) const {
@@ -166,22 +186,22 @@ class RequestV2 final : public RemoteWriteBody {
                                .type = type,
                                .unit = symbols_[refs.unit],
                                .help = symbols_[refs.help]};
-    ingest::pass_on(about, to);
-    return {};
+    return pass_on(about, to);
   }
 
   const BytesView bytes_;
   // Of the metric and as many tags as a series may have, with some room for empty ones.
   const std::size_t labels_size_max_ =
-      (limits().tags_max + 2) * (2 * limits().name_bytes_max + kLabelOverhead);
+      (limits().tags_max + 2) * (2 * limits().name_bytes_max + LabelFields::kOverheadMax);
   std::vector<BytesView> symbols_;
   std::vector<bool> told_;       // by symbol: metadata of this metric was passed on
   std::uint32_t number_ = 0;     // of the current series
   std::size_t label_bytes_ = 0;  // of all series
   // Of the current series.
   std::vector<std::uint64_t> refs_;
-  std::string labels_;
-  std::uint64_t metric_ref_ = 0;  // the symbol that is its metric; 0: none
+  std::unique_ptr<char[]> buffer_;  // of the key, and some room
+  BytesView labels_;                // its part that is in use
+  std::uint64_t metric_ref_ = 0;    // the symbol that is its metric; 0: none
 };
 
 }  // namespace

@@ -15,7 +15,4 @@ namespace halite::ingest {
 // The name of a type by its number in both versions: "counter". Unknown numbers are "unknown".
 [[nodiscard]] std::string_view metric_type_name(std::uint64_t number);
 
-// Passes it on, or refuses text that is not UTF-8.
-void pass_on(const MetricMetadata& about, PointReceiver& to);
-
 }  // namespace halite::ingest

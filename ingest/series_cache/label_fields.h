@@ -6,7 +6,9 @@
 //   if (labels.fault()) ..  the bytes are something else
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <string_view>
 
@@ -40,11 +42,35 @@ class LabelFields {
   [[nodiscard]] std::string_view value() const { return value_; }
   [[nodiscard]] const ProtoFault& fault() const { return fault_; }
 
-  // Appends a label as senders write it.
+  // What a label has besides its name and its value, at most.
+  static constexpr std::size_t kOverheadMax = 3 * (1 + kVarintBytesMax);
+
+  // Writes a label at `to`, as senders do, and returns the end. copy(to, text) copies a text.
+  template <class Copy>
+  [[nodiscard]] static char* store(char* to, std::string_view name, std::string_view value,
+                                   Copy copy) {
+    to = store_prefix(to, kLabel, size_of(name) + size_of(value));
+    if (!name.empty()) {
+      to = store_prefix(to, kName, name.size());
+      copy(to, name);
+      to += name.size();
+    }
+    if (!value.empty()) {
+      to = store_prefix(to, kValue, value.size());
+      copy(to, value);
+      to += value.size();
+    }
+    return to;
+  }
   static void append(std::string& to, std::string_view name, std::string_view value) {
-    append_prefix(to, kLabel, size_of(name) + size_of(value));
-    append_text(to, kName, name);
-    append_text(to, kValue, value);
+    const std::size_t before = to.size();
+    const std::size_t room = kOverheadMax + name.size() + value.size();
+    to.resize_and_overwrite(before + room, [&](char* text, std::size_t) {
+      const char* const end =
+          store(text + before, name, value,
+                [](char* at, std::string_view from) { std::memcpy(at, from.data(), from.size()); });
+      return static_cast<std::size_t>(end - text);
+    });
   }
 
  private:
@@ -54,15 +80,9 @@ class LabelFields {
   [[nodiscard]] static std::size_t size_of(std::string_view text) {
     return text.empty() ? 0 : 1 + varint_size(text.size()) + text.size();
   }
-  static void append_prefix(std::string& to, std::uint32_t field, std::size_t size) {
-    char bytes[1 + kVarintBytesMax];
-    bytes[0] = static_cast<char>(field << 3 | static_cast<std::uint32_t>(ProtoWire::kBytes));
-    to.append(bytes, store_varint(bytes + 1, size));
-  }
-  static void append_text(std::string& to, std::uint32_t field, std::string_view text) {
-    if (text.empty()) return;
-    append_prefix(to, field, text.size());
-    to += text;
+  [[nodiscard]] static char* store_prefix(char* to, std::uint32_t field, std::size_t size) {
+    *to = static_cast<char>(field << 3 | static_cast<std::uint32_t>(ProtoWire::kBytes));
+    return store_varint(to + 1, size);
   }
 
   ProtoFault fault_;
