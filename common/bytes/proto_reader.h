@@ -107,6 +107,8 @@ class ProtoReader {
   }
 
   [[nodiscard]] ProtoReader message() { return {bytes(), *fault_, origin_}; }
+  // Reads some of the fields again, which lie in the body.
+  [[nodiscard]] ProtoReader again(BytesView fields) const { return {fields, *fault_, origin_}; }
 
   // Calls use(std::uint64_t) for each number of a repeated field, packed or not. Call it for each
   // part of the field.

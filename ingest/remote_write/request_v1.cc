@@ -40,17 +40,21 @@ class RequestV1 final : public RemoteWriteBody {
   // The labels may be anywhere in the series.
   Result<void> read_series(ProtoReader& request, PointReceiver& to) {
     labels_ = {};
+    const BytesView fields = request.bytes();
+    const char* others = nullptr;  // the first field that is no label
     ProtoReader series = request.message();
     while (series.next()) {
-      if (series.field() != LabelFields::kLabel) continue;
-      if (series.wire() != ProtoWire::kBytes) {
+      if (series.field() != LabelFields::kLabel) {
+        if (others == nullptr) others = series.raw().data();
+      } else if (series.wire() == ProtoWire::kBytes) {
+        add_label(series.raw());
+      } else {
         series.refuse("is no label");
-        return {};
       }
-      add_label(series.raw());
     }
-    ProtoReader again = request.message();
-    return pass_on(Labels(labels_), again, kFields, to);
+    if (others == nullptr) return {};
+    ProtoReader rest = series.again({others, fields.data() + fields.size()});
+    return pass_on(Labels(labels_), rest, kFields, to);
   }
 
   // Usually they lie one behind the other.
