@@ -115,9 +115,10 @@ Result<std::string> decompress_snappy(std::string_view body, std::size_t bytes_m
   if (length > bytes_max) return std::unexpected(too_large(bytes_max));
   std::string result;
   bool whole = false;
-  result.resize_and_overwrite(length, [&](char* to, std::size_t size) {
+  // libstdc++ 12 passes the capacity, which may be more.
+  result.resize_and_overwrite(length, [&](char* to, std::size_t /*size*/) {
     whole = snappy::RawUncompress(body.data(), body.size(), to);
-    return size;
+    return length;
   });
   if (!whole) return std::unexpected(damaged("the block of snappy is damaged"));
   return result;

@@ -141,6 +141,15 @@ TEST(ContentCoding, SnappyIsOneBlock) {
             Errc::kInvalidArgument);
 }
 
+TEST(ContentCoding, SnappyOfEachSmallLength) {
+  for (std::size_t length = 0; length < 100; ++length) {
+    const std::string text(length, 'a');
+    std::string packed;
+    snappy::Compress(text.data(), text.size(), &packed);
+    EXPECT_EQ(inflate_body(packed, Coding::kSnappy, 1000), text) << length;
+  }
+}
+
 TEST(ContentCoding, ZstdIsAnyNumberOfFrames) {
   const std::string text(100'000, 'a');
   std::string frame(ZSTD_compressBound(text.size()), '\0');
