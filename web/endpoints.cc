@@ -54,6 +54,10 @@ constexpr std::array kEndpoints = {
     Endpoint{"version", kGet, kAlways, kReader, false, handle_version},
     Endpoint{"stats", kGet, kAlways, kReader, false, handle_stats},
 
+    // Those of other protocols: see web/http/dialect.cc.
+    Endpoint{"remote_write", kPost, kWrites, kWriter, false, handle_remote_write,
+             BodyForm::kRemoteWrite, check_remote_write},
+
     // Halite's own endpoints.
     Endpoint{"", kShow, kAlways, kReader, false, handle_page},
     Endpoint{"s", kShow, kAlways, kReader, false, handle_static},

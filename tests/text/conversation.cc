@@ -22,6 +22,8 @@ constexpr std::array kMarks = {
     Mark{"gunzip<<", StepKind::kExpectGzip, true},
     Mark{"chunks<<", StepKind::kExpectChunks, true},
     Mark{"gzip>>", StepKind::kSendGzip, true},
+    Mark{"proto>>", StepKind::kSendProto, false},
+    Mark{"snappy>>", StepKind::kSendSnappy, false},
     Mark{"chunk>", StepKind::kSendChunk, true},
     Mark{">>", StepKind::kSendRaw, true},
     Mark{">", StepKind::kSend, true},

@@ -17,6 +17,8 @@ enum class StepKind : std::uint8_t {
   kSend,          // "> line"
   kSendRaw,       // ">> text without an end"
   kSendGzip,      // "gzip>> text"
+  kSendProto,     // "proto>> text", as tests/support/proto_text.h has it
+  kSendSnappy,    // "snappy>> text", the same compressed
   kSendChunk,     // "chunk> text"
   kExpect,        // "< line"
   kExpectRaw,     // "<< text without an end"

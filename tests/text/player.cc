@@ -7,9 +7,11 @@
 #include <thread>
 
 #include <fmt/format.h>
+#include <snappy.h>
 #include <zlib.h>
 
 #include "common/check.h"
+#include "tests/support/proto_text.h"
 #include "web/http/content_coding.h"
 
 namespace halite::test {
@@ -19,9 +21,13 @@ namespace {
 constexpr int kAnswerMs = 5'000;  // an answer that takes longer does not come
 constexpr int kQuietMs = 150;     // for rewriting: an answer is over when nothing comes so long
 
+bool is_body(StepKind kind) {
+  return kind == StepKind::kSendRaw || kind == StepKind::kSendGzip ||
+         kind == StepKind::kSendProto || kind == StepKind::kSendSnappy;
+}
+
 bool is_send(StepKind kind) {
-  return kind == StepKind::kSend || kind == StepKind::kSendRaw || kind == StepKind::kSendGzip ||
-         kind == StepKind::kSendChunk;
+  return kind == StepKind::kSend || kind == StepKind::kSendChunk || is_body(kind);
 }
 
 bool is_expectation(StepKind kind) {
@@ -38,12 +44,22 @@ std::string gzip(const std::string& text) {
   return packed;
 }
 
+std::string snappy_block(const std::string& text) {
+  std::string packed;
+  snappy::Compress(text.data(), text.size(), &packed);
+  return packed;
+}
+
 std::string wire_bytes(const Step& step, const std::string& eol) {
   switch (step.kind) {
     case StepKind::kSend:
       return step.text + eol;
     case StepKind::kSendGzip:
       return gzip(step.text);
+    case StepKind::kSendProto:
+      return proto_bytes(step.text);
+    case StepKind::kSendSnappy:
+      return snappy_block(proto_bytes(step.text));
     case StepKind::kSendChunk:
       return step.text.empty() ? "0\r\n\r\n"
                                : fmt::format("{:x}\r\n{}\r\n", step.text.size(), step.text);
@@ -141,9 +157,7 @@ void Player::queue_send(std::size_t index) {
 std::size_t Player::body_bytes_after(std::size_t index) const {
   for (std::size_t i = index; i < conversation_.steps.size(); ++i) {
     const Step& step = conversation_.steps[i];
-    if (step.kind == StepKind::kSendRaw || step.kind == StepKind::kSendGzip) {
-      return wire_bytes(step, eol_).size();
-    }
+    if (is_body(step.kind)) return wire_bytes(step, eol_).size();
   }
   return 0;
 }

@@ -5,7 +5,9 @@
 //   > GET /api/version HTTP/1.1       sends the line and its end: "\r\n" in .http, "\n" in .telnet
 //   >> {"metric":"m"}                 sends without an end; also as gzip>> compressed, as
 //                                     chunk> framed as a chunk (empty: the last one)
-//   > Content-Length: *               the length of the next >> or gzip>>
+//   proto>> 1: {1: "up"}              sends a message (tests/support/proto_text.h); as snappy>> in
+//                                     a block of snappy
+//   > Content-Length: *               the length of the next of these but chunk>
 //   < HTTP/1.1 200 OK                 this line must come
 //   << [1,2]                          these bytes must come, no line end after them
 //   <~ tsd\.\S+ \d+ .*                a line like this regular expression must come

@@ -15,6 +15,7 @@ inline constexpr std::string_view kInfluxVersion = "1.8.10";
 
 boost::asio::awaitable<Response> handle_put(Call& call);                // put.cc
 boost::asio::awaitable<Response> handle_incr(Call& call);               // incr.cc
+boost::asio::awaitable<Response> handle_remote_write(Call& call);       // remote_write.cc
 boost::asio::awaitable<Response> handle_rollup(Call& call);             // rollup.cc
 boost::asio::awaitable<Response> handle_histogram(Call& call);          // histogram.cc
 boost::asio::awaitable<Response> handle_influx_write(Call& call);       // influx_write.cc
@@ -64,5 +65,8 @@ boost::asio::awaitable<Response> handle_tree_rules(Call& call);         // tree_
 boost::asio::awaitable<Response> handle_tree_trial(Call& call);         // tree_trial.cc
 boost::asio::awaitable<Response> handle_tree_collisions(Call& call);    // tree_failures.cc
 boost::asio::awaitable<Response> handle_tree_not_matched(Call& call);   // tree_failures.cc
+
+// Refusals before the body is decompressed.
+[[nodiscard]] std::optional<Response> check_remote_write(const Call& call);
 
 }  // namespace halite::web

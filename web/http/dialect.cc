@@ -14,10 +14,12 @@ namespace halite::web {
 namespace {
 
 constexpr std::array kForeignPaths = {
-    // Prometheus' and VictoriaMetrics' names of remote_write
+    // Prometheus', VictoriaMetrics', Mimir's and InfluxDB's names of remote_write
     ForeignPath{"/api/v1/write", "remote_write", Dialect::kPrometheus},
     ForeignPath{"/api/v1/push", "remote_write", Dialect::kPrometheus},
     ForeignPath{"/prometheus/api/v1/write", "remote_write", Dialect::kPrometheus},
+    ForeignPath{"/prometheus/api/v1/push", "remote_write", Dialect::kPrometheus},
+    ForeignPath{"/api/v1/prom/write", "remote_write", Dialect::kPrometheus},
 
     ForeignPath{"/v1/metrics", "otlp", Dialect::kOtlp},
     ForeignPath{"/api/v1/otlp/v1/metrics", "otlp", Dialect::kOtlp},
