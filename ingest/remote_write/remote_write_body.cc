@@ -99,13 +99,13 @@ Result<void> RemoteWriteBody::pass_on(const Labels& labels, ProtoReader& series,
 
 Result<void> RemoteWriteBody::pass_on(const MetricMetadata& about, PointReceiver& to) {
   TRY_VOID(count_item());
-  for (const std::string_view text : {about.metric, about.unit, about.help}) {
+  for (const std::string_view text : {about.family, about.unit, about.help}) {
     if (!is_utf8(text)) {
       to.refuse("metadata that is not UTF-8");
       return {};
     }
   }
-  if (!about.metric.empty()) to.metadata(about);
+  if (!about.family.empty()) to.metadata(about);
   return {};
 }
 

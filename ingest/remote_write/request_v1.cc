@@ -79,7 +79,7 @@ class RequestV1 final : public RemoteWriteBody {
           type = metadata.varint();
           break;
         case 2:
-          about.metric = metadata.bytes();
+          about.family = metadata.bytes();
           break;
         case 4:
           about.help = metadata.bytes();

@@ -182,7 +182,7 @@ class RequestV2 final : public RemoteWriteBody {
     told_[metric_ref_] = true;
     if (refs.type == 0 && refs.help == 0 && refs.unit == 0) return {};
     const std::string_view type = metric_type_name(refs.type);
-    const MetricMetadata about{.metric = family_of(symbols_[metric_ref_], type),
+    const MetricMetadata about{.family = family_of(symbols_[metric_ref_], type),
                                .type = type,
                                .unit = symbols_[refs.unit],
                                .help = symbols_[refs.help]};

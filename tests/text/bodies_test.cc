@@ -74,7 +74,7 @@ class Answers final : public PointReceiver {
   void refuse(std::string reason) override { add("refused: " + printable(reason)); }
   void skip(std::string_view what) override { add(fmt::format("skipped: {}", what)); }
   void metadata(const MetricMetadata& about) override {
-    add(fmt::format("metadata: {} is a {} in \"{}\": {}", printable(about.metric), about.type,
+    add(fmt::format("metadata: {} is a {} in \"{}\": {}", printable(about.family), about.type,
                     about.unit, printable(about.help)));
   }
 

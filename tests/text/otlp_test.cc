@@ -79,7 +79,7 @@ class Answers final : public PointReceiver {
     lines.push_back(fmt::format("{} skipped: {}", part_, what));
   }
   void metadata(const MetricMetadata& about) override {
-    lines.push_back(fmt::format("metadata {} {} unit=\"{}\" help=\"{}\"", about.metric, about.type,
+    lines.push_back(fmt::format("metadata {} {} unit=\"{}\" help=\"{}\"", about.family, about.type,
                                 about.unit, about.help));
   }
 

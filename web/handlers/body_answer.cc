@@ -22,19 +22,24 @@ std::string refusals_text(const ingest::BodyOutcome& outcome, std::string_view p
 }
 
 boost::asio::awaitable<std::optional<Response>> whole_failure(const Call& call,
-                                                              Result<ingest::BodyOutcome>& put) {
-  if (!put) co_return error_response(call, put.error());
-  if (put->retryable_error) {
+                                                              ingest::BodyOutcome& put) {
+  if (put.retryable_error) {
     // OTLP's senders repeat only 429, 502, 503 and 504.
-    const int status = http_status(put->retryable_error->code);
-    co_return error_response(call, status == 429 ? status : 503, put->retryable_error->message,
-                             put->retryable_error->details);
+    const int status = http_status(put.retryable_error->code);
+    co_return error_response(call, status == 429 ? status : 503, put.retryable_error->message,
+                             put.retryable_error->details);
   }
-  if (put->families.empty()) co_return std::nullopt;
-  auto keeping = call.services.metadata.families().put(std::move(put->families));
+  if (put.families.empty()) co_return std::nullopt;
+  auto keeping = call.services.metadata.families().put(std::move(put.families));
   const Result<void> kept = co_await std::move(keeping);
   if (!kept) co_return error_response(call, kept.error());
   co_return std::nullopt;
+}
+
+boost::asio::awaitable<std::optional<Response>> whole_failure(const Call& call,
+                                                              Result<ingest::BodyOutcome>& put) {
+  if (!put) co_return error_response(call, put.error());
+  co_return co_await whole_failure(call, *put);
 }
 
 }  // namespace halite::web

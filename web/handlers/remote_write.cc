@@ -53,17 +53,18 @@ std::optional<RemoteWriteVersion> version_of(std::string_view type) {
   return version;
 }
 
-Response response_to(const Call& call, const Result<ingest::RemoteWriteOutcome>& outcome) {
-  if (!outcome) return error_response(call, outcome.error());
-  const ingest::BodyOutcome& put = outcome->put;
-  if (put.retryable_error) return error_response(call, *put.retryable_error);
-  if (put.refused_parts == 0) return text_response(204, "");
+boost::asio::awaitable<Response> response_to(const Call& call,
+                                             Result<ingest::RemoteWriteOutcome>& outcome) {
+  if (!outcome) co_return error_response(call, outcome.error());
+  ingest::BodyOutcome& put = outcome->put;
+  if (auto failure = co_await whole_failure(call, put)) co_return *std::move(failure);
+  if (put.refused_parts == 0) co_return text_response(204, "");
   // In one line, because Prometheus logs only the first.
   std::string text = fmt::format("{} of {} samples stored", put.points, outcome->seen.samples);
   if (outcome->seen.histograms > 0) {
     text += fmt::format(", none of {} native histograms", outcome->seen.histograms);
   }
-  return error_response(call, 400, text + ": " + refusals_text(put, "series"));
+  co_return error_response(call, 400, text + ": " + refusals_text(put, "series"));
 }
 
 }  // namespace
@@ -83,8 +84,8 @@ boost::asio::awaitable<Response> handle_remote_write(Call& call) {
       version_of(call.request.headers.get("Content-Type")).value_or(RemoteWriteVersion::k1);
   auto putting =
       ingest::put_remote_write(call.services.writer, version, std::move(call.request.body));
-  const Result<ingest::RemoteWriteOutcome> outcome = co_await std::move(putting);
-  Response response = response_to(call, outcome);
+  Result<ingest::RemoteWriteOutcome> outcome = co_await std::move(putting);
+  Response response = co_await response_to(call, outcome);
   if (version == RemoteWriteVersion::k2) {
     const std::uint64_t samples = outcome ? outcome->put.points : 0;
     response.headers.add("X-Prometheus-Remote-Write-Samples-Written", fmt::to_string(samples));
