@@ -66,7 +66,7 @@ void BulkCommands::declare_import(CLI::App& app) {
   import_->add_option(
       "--format", importing_.format,
       "Format of all files: auto (by the first lines of the first), opentsdb, influx, "
-      "prometheus, openmetrics, vmjson, promdump or csv (default: auto)");
+      "prometheus, openmetrics, vmjson, promdump, csv or graphite (default: auto)");
   import_->add_option("--precision", precision_,
                       "Unit of times in influx files: ns, us, ms, s, m or h (default: ns)");
   import_
@@ -125,7 +125,7 @@ void BulkCommands::declare_export(CLI::App& app) {
   declare_source(*export_, exporting_.source);
   export_->add_option("--format", exporting_.format,
                       "Format of the file: opentsdb, influx, prometheus, openmetrics, vmjson, "
-                      "promdump or csv (default: opentsdb)");
+                      "promdump, csv or graphite (default: opentsdb)");
   export_->add_option("--output", exporting_.output,
                       "File to create, packed if it ends in .gz or .zst (default: -, standard "
                       "output)");

@@ -164,6 +164,7 @@ BENCHMARK_CAPTURE(BM_Parse, vmjson, Format::kVmJson, 10);
 BENCHMARK_CAPTURE(BM_Parse, vmjson_long, Format::kVmJson, 1'000);
 BENCHMARK_CAPTURE(BM_Parse, promdump, Format::kPromDump, 10);
 BENCHMARK_CAPTURE(BM_Parse, csv, Format::kCsv, 10);
+BENCHMARK_CAPTURE(BM_Parse, graphite, Format::kGraphite, 10);
 BENCHMARK_CAPTURE(BM_Write, opentsdb, Format::kOpenTsdb);
 BENCHMARK_CAPTURE(BM_Write, influx, Format::kInflux);
 BENCHMARK_CAPTURE(BM_Write, prometheus, Format::kPrometheus);
@@ -171,11 +172,13 @@ BENCHMARK_CAPTURE(BM_Write, openmetrics, Format::kOpenMetrics);
 BENCHMARK_CAPTURE(BM_Write, vmjson, Format::kVmJson);
 BENCHMARK_CAPTURE(BM_Write, promdump, Format::kPromDump);
 BENCHMARK_CAPTURE(BM_Write, csv, Format::kCsv);
+BENCHMARK_CAPTURE(BM_Write, graphite, Format::kGraphite);
 BENCHMARK_CAPTURE(BM_SeriesName, opentsdb, Format::kOpenTsdb);
 BENCHMARK_CAPTURE(BM_SeriesName, influx, Format::kInflux);
 BENCHMARK_CAPTURE(BM_SeriesName, prometheus, Format::kPrometheus);
 BENCHMARK_CAPTURE(BM_SeriesName, vmjson, Format::kVmJson);
 BENCHMARK_CAPTURE(BM_SeriesName, csv, Format::kCsv);
+BENCHMARK_CAPTURE(BM_SeriesName, graphite, Format::kGraphite);
 
 }  // namespace
 }  // namespace halite::ingest

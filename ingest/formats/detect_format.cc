@@ -61,6 +61,17 @@ std::string_view head_of(std::string_view text) {
   return end == std::string_view::npos ? head : head.substr(0, end + 1);
 }
 
+// A line of a name, a value and seconds is one of Graphite and of OpenMetrics, and the same point.
+// What follows are signs that it is one of OpenMetrics, or one of Graphite.
+bool has_labels_or_comments(std::string_view text) {
+  return text.starts_with('#') || text.contains("\n#") || text.contains("=\"") ||
+         text.contains("{\"");
+}
+bool begins_as_graphite(std::string_view text) {
+  const std::string_view path = text.substr(0, text.find_first_of(" \t\n"));
+  return !has_labels_or_comments(text) && path.find_first_of(".;") != std::string_view::npos;
+}
+
 }  // namespace
 
 std::optional<Format> detect_format(std::string_view first_bytes, FormatOptions options) {
@@ -72,6 +83,8 @@ std::optional<Format> detect_format(std::string_view first_bytes, FormatOptions 
   std::vector<Format> able;
   for (const Format format : kFormats) {
     if (format == Format::kPromDump && !dump) continue;
+    if (format == Format::kGraphite && has_labels_or_comments(text)) continue;
+    if (format == Format::kOpenMetrics && begins_as_graphite(text)) continue;
     const Taken& taken = all.emplace_back(read_as(format, options, text));
     if (taken.points > 0 && taken.refused == 0) able.push_back(format);
   }

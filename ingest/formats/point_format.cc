@@ -5,6 +5,7 @@
 #include "ingest/formats/checked_writer.h"
 #include "ingest/formats/csv_lines.h"
 #include "ingest/formats/exposition.h"
+#include "ingest/formats/graphite_lines.h"
 #include "ingest/formats/influx_lines.h"
 #include "ingest/formats/opentsdb_lines.h"
 #include "ingest/formats/vm_json.h"
@@ -26,6 +27,8 @@ std::unique_ptr<PointWriter> make_plain_writer(Format format, const FormatOption
       return make_vm_json_writer();
     case Format::kCsv:
       return make_csv_writer(options);
+    case Format::kGraphite:
+      return make_graphite_writer();
   }
   return nullptr;
 }
@@ -34,7 +37,7 @@ std::unique_ptr<PointWriter> make_plain_writer(Format format, const FormatOption
 
 std::string_view format_name(Format format) {
   static constexpr auto kNames = std::to_array<std::string_view>(
-      {"opentsdb", "influx", "prometheus", "openmetrics", "vmjson", "promdump", "csv"});
+      {"opentsdb", "influx", "prometheus", "openmetrics", "vmjson", "promdump", "csv", "graphite"});
   static_assert(kNames.size() == kFormats.size());
   return kNames[static_cast<std::size_t>(format)];
 }
@@ -69,6 +72,8 @@ std::unique_ptr<PointParser> make_parser(Format format, const FormatOptions& opt
       return make_vm_json_parser(rules);
     case Format::kCsv:
       return make_csv_parser(options, rules);
+    case Format::kGraphite:
+      return make_graphite_parser(options, rules);
   }
   return nullptr;
 }

@@ -34,22 +34,27 @@ enum class Format : std::uint8_t {
   kVmJson,       // JSON lines of VictoriaMetrics' /api/v1/import
   kPromDump,     // of `promtool tsdb dump`
   kCsv,
+  kGraphite,  // plain text
 };
 
-inline constexpr std::array kFormats = {Format::kOpenTsdb,    Format::kInflux, Format::kPrometheus,
-                                        Format::kOpenMetrics, Format::kVmJson, Format::kPromDump,
-                                        Format::kCsv};
+inline constexpr std::array kFormats = {Format::kOpenTsdb,    Format::kInflux,  Format::kPrometheus,
+                                        Format::kOpenMetrics, Format::kVmJson,  Format::kPromDump,
+                                        Format::kCsv,         Format::kGraphite};
 
-// "opentsdb", "influx", "prometheus", "openmetrics", "vmjson", "promdump", "csv".
+// "opentsdb", "influx", "prometheus", "openmetrics", "vmjson", "promdump", "csv",
+// "graphite".
 [[nodiscard]] std::string_view format_name(Format format);
 [[nodiscard]] std::optional<Format> format_named(std::string_view name);
 [[nodiscard]] std::string format_names();  // of all, separated by commas
+
+class GraphiteTemplates;
 
 struct FormatOptions {
   std::string influx_separator{kInfluxSeparator};      // between measurement and field
   std::string influx_value_field{kInfluxValueField};   // adds nothing to its measurement; may be ""
   TimeUnit influx_precision = TimeUnit::kNanoseconds;  // of times
   std::string influx_database = {};  // the tag `db` of series without one; empty: no such tag
+  std::shared_ptr<const GraphiteTemplates> graphite_templates = nullptr;  // null: none
   std::vector<std::string> csv_columns = {};  // instead of a header line; empty: it has one
   // Of names in OpenTSDB's lines, besides OpenTSDB's own: ingest.special_characters. For writers.
   std::string special_characters = {};

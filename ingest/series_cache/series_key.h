@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -20,6 +21,7 @@ enum class KeyGrammar : std::uint8_t {
   kInflux,      // metric: the field's key; tags: measurement,k=v,k=v. With the mapping below
   kExposition,  // tags: k="v",k="v"; the metric may be among them. Escapes: \\ \" \n
   kPromDump,    // the same with Go's escapes
+  kGraphite,    // tags: k=v;k=v
   kVmJson,      // no metric; tags: {"__name__":"m","k":"v"}
 
   // Of remote_write (ingest/remote_write): no metric; tags: see label_fields.h.
@@ -43,6 +45,14 @@ inline constexpr std::string_view kNameLabel = "__name__";
   return !name.empty() && is_first(name.front()) && std::ranges::all_of(name, [&](char c) {
     return is_first(c) || is_digit(c) || c == '.' || c == '-' || c == '/';
   });
+}
+
+// Whether a tag "key=value" is one of kGraphite.
+[[nodiscard]] constexpr bool is_graphite_tag(std::string_view tag) {
+  const std::size_t equals = tag.find('=');
+  if (equals == std::string_view::npos || equals == 0 || equals + 1 == tag.size()) return false;
+  const std::string_view key = tag.substr(0, equals);
+  return !key.contains('!') && !key.contains('^') && tag[equals + 1] != '~';
 }
 
 struct SeriesKey {

@@ -194,6 +194,19 @@ bool take_label_fields(std::string_view text, std::string_view metric, UnnamedTa
   return has_metric && !labels.fault();
 }
 
+// Tags k=v;k=v. A value may contain '='.
+bool take_graphite(std::string_view text, UnnamedTags& tags) {
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(';'), text.size());
+    const std::string_view tag = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (!is_graphite_tag(tag)) return false;
+    const std::size_t equals = tag.find('=');
+    if (!tags.take(tag.substr(0, equals), tag.substr(equals + 1))) return false;
+  }
+  return true;
+}
+
 bool take_names_of(const SeriesKey& key, std::string_view metric, UnnamedTags& tags) {
   switch (key.grammar) {
     case KeyGrammar::kPutLine:
@@ -207,6 +220,8 @@ bool take_names_of(const SeriesKey& key, std::string_view metric, UnnamedTags& t
     case KeyGrammar::kExposition:
     case KeyGrammar::kPromDump:
       return take_labels(key, metric, tags);
+    case KeyGrammar::kGraphite:
+      return key.metric == metric && take_graphite(key.tags, tags);
     case KeyGrammar::kVmJson:
       return take_vm_object(key.tags, metric, tags);
     case KeyGrammar::kLabelFields:

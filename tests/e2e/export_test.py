@@ -17,7 +17,7 @@ import support
 T = 1356998400
 ALL, REFUSED, FAILED = 0, 1, 2
 FORMATS = ("opentsdb", "influx", "csv")
-FORMATS_OF_DOUBLES = ("prometheus", "openmetrics", "vmjson", "promdump")
+FORMATS_OF_DOUBLES = ("prometheus", "openmetrics", "vmjson", "promdump", "graphite")
 CLASSES = ("--set", "storage.retention=tmp.=36500d")
 
 

@@ -145,7 +145,7 @@ class FakePointStore final : public storage::PointStore {
     storage::NewSeries series;
     series.metric_uid = id;
     append_be_width(series.tsuid, id, 3);
-    append_be_width(series.tsuid, id, 3);
+    if (!name.tags.empty()) append_be_width(series.tsuid, id, 3);
     series.metric = names_.back().metric;
     for (const Tag& tag : names_.back().tags) {
       series.tags.push_back(

@@ -114,7 +114,10 @@ std::vector<Sample> samples() {
        "{__name__=\"up\", job=\"x\"} 2.5 1500000000001\n"},
       {Format::kCsv,
        "metric,time,value,host\nm,1500000000,1,a\nm,1500000000,x,a\n"
-       "m,1500000001,2.5,b\nm,1500000001,3\n\"m\",1500000002,4,\"a\"\n"}};
+       "m,1500000001,2.5,b\nm,1500000001,3\n\"m\",1500000002,4,\"a\"\n"},
+      {Format::kGraphite,
+       "a.b 1 1500000000\na.b;host=x;dc=y 2.5 1500000000\na.b;dc=y;host=x 3 1500000001\n"
+       "a.b nan 1500000002\n\na.b;k= 1 1500000000\na.b{host=\"x\",dc=\"y\"} 4 1500000002.25\nbad"}};
   EXPECT_EQ(all.size(), kFormats.size());
   // Many series, in the same order again and again, and then in another.
   std::string& many = all[0].text;

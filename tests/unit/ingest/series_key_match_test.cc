@@ -116,6 +116,19 @@ TEST_F(KeyMatch, Labels) {
   }
 }
 
+TEST_F(KeyMatch, Graphite) {
+  constexpr auto kGraphite = KeyGrammar::kGraphite;
+  EXPECT_TRUE(matches(kGraphite, "host=web01;dc=z\xC3\xBCrich"));
+  EXPECT_TRUE(matches(kGraphite, "dc=z\xC3\xBCrich;host=web01"));
+  EXPECT_FALSE(matches(kGraphite, "host=web01;dc=z\xC3\xBCrich", "sys.cp"));
+  EXPECT_FALSE(matches(kGraphite, "host=web01;dc=z\xC3\xBCrich;host=web01"));
+  EXPECT_FALSE(matches(kGraphite, "host=web01;;dc=z\xC3\xBCrich"));
+  EXPECT_FALSE(matches(kGraphite, "host=web01;dc=z\xC3\xBCrich;x="));
+  EXPECT_FALSE(matches(kGraphite, "host=web01;dc"));
+  EXPECT_FALSE(matches(kGraphite, "host=web01"));
+  EXPECT_FALSE(matches(kGraphite, ""));
+}
+
 TEST_F(KeyMatch, VmJson) {
   constexpr auto kVmJson = KeyGrammar::kVmJson;
   const std::string tags = "\"host\":\"web01\",\"dc\":\"z\xC3\xBCrich\"";

@@ -387,7 +387,13 @@ TEST(FormatWriters, RefuseWhatTheyCannotSay) {
   EXPECT_TRUE(make_writer(Format::kVmJson)->series(lines, text));
   EXPECT_FALSE(make_writer(Format::kCsv)->series(lines, text));
   EXPECT_FALSE(make_writer(Format::kInflux)->series(lines, text));
+  EXPECT_FALSE(make_writer(Format::kGraphite)->series(lines, text));
   EXPECT_EQ(text, "");
+  EXPECT_EQ(make_writer(Format::kGraphite)
+                ->series({.metric = "m", .tags = {{.key = "a", .value = "~b"}}}, text)
+                .error(),
+            "graphite has no form for the names of this series: the tag \"a=~b\" has a value that "
+            "begins with '~'");
   const SeriesName plain{.metric = "m", .tags = {{.key = "a", .value = "b"}}};
   const PointBits stale{.time = 1'700'000'000'000, .value = 0x7FF0'0000'0000'0002, .flags = kFloat};
   for (const Format format : kFormats) {
@@ -432,12 +438,17 @@ TEST(FormatWriters, WriteLines) {
             "metric,time,value,host\n"
             "sys.cpu,1700000000250,1.0,web 1\n"
             "sys.cpu,1700000001,2,web 1\n");
-  const auto opentsdb = make_writer(Format::kOpenTsdb);
-  std::string text;
-  ASSERT_TRUE(opentsdb->series({.metric = "m", .tags = {{.key = "a", .value = "b"}}}, text));
-  EXPECT_TRUE(opentsdb->point(one, text));
-  EXPECT_TRUE(opentsdb->point(two, text));
-  EXPECT_EQ(text, "m 1700000000250 1.0 a=b\nm 1700000001 2 a=b\n");
+  const auto text_without_blanks = [&](Format format) {
+    const auto writer = make_writer(format);
+    std::string text;
+    EXPECT_TRUE(writer->series({.metric = "m", .tags = {{.key = "a", .value = "b"}}}, text));
+    EXPECT_TRUE(writer->point(one, text));
+    EXPECT_TRUE(writer->point(two, text));
+    return text;
+  };
+  EXPECT_EQ(text_without_blanks(Format::kOpenTsdb),
+            "m 1700000000250 1.0 a=b\nm 1700000001 2 a=b\n");
+  EXPECT_EQ(text_without_blanks(Format::kGraphite), "m;a=b 1 1700000000.250\nm;a=b 2 1700000001\n");
 }
 
 TEST(FormatWriters, LongSeriesHaveSeveralLinesOfJson) {
