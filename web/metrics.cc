@@ -16,6 +16,7 @@ prometheus::Gauge& connections(prometheus::Registry& registry, const char* proto
 WebMetrics::WebMetrics(prometheus::Registry& registry)
     : connections_http(connections(registry, "http")),
       connections_telnet(connections(registry, "telnet")),
+      connections_graphite(connections(registry, "graphite")),
       connections_total(
           add_counter(registry, "halite_web_connections_total", "Connections accepted.")),
       connections_rejected(add_counter(registry, "halite_web_connections_rejected_total",

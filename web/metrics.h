@@ -27,6 +27,7 @@ class WebMetrics {
   QueryLog queries;  // running and completed
   prometheus::Gauge& connections_http;
   prometheus::Gauge& connections_telnet;
+  prometheus::Gauge& connections_graphite;
   prometheus::Counter& connections_total;
   prometheus::Counter& connections_rejected;  // above web.connections_max
   prometheus::Counter& tls_failed;            // handshakes

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "ingest/formats/point_format.h"
@@ -18,6 +19,12 @@ struct TlsOptions {
   std::string key;                     // tls.key: PEM
   bool only = true;                    // tls.only: refuse connections without TLS
   std::int64_t handshake_ms = 10'000;  // tls.handshake_ms
+};
+
+// Port 0 lets the system choose.
+struct ListenAddress {
+  std::string address;  // an IPv4 or IPv6 address, or a host name
+  std::uint16_t port = 0;
 };
 
 struct WebOptions {
@@ -52,6 +59,11 @@ struct WebOptions {
   ingest::FormatOptions influx;  // influx.separator, influx.value_field
   // otlp.resource_attributes: keys that become tags, separated by commas
   std::string otlp_resource_attributes;
+
+  // Ports of Graphite, beside the one above; none = off.
+  std::optional<ListenAddress> graphite;         // graphite.listen: plain text
+  std::optional<ListenAddress> graphite_pickle;  // graphite.pickle_listen
+  ingest::FormatOptions graphite_format;         // graphite.templates
 
   // HTTP answers.
   std::size_t gzip_bytes_min = 1;  // web.gzip_bytes_min: do not compress shorter answers

@@ -1,4 +1,5 @@
-// The server: one port for HTTP and telnet, distinguished by the first byte.
+// The server: one port for HTTP and telnet, distinguished by the first byte; ports of their own for
+// Graphite.
 //
 //   WebServer server(options, services, io.get_executor());
 //   TRY_VOID(server.start());     listens; sessions run on the executor's threads
@@ -142,7 +143,10 @@ class WebServer {
   // connections() then counts the sessions that wait. May be repeated.
   void stop();
 
-  [[nodiscard]] std::uint16_t port() const;       // after start()
+  [[nodiscard]] std::uint16_t port() const;  // after start()
+  // Those of Graphite; 0: off.
+  [[nodiscard]] std::uint16_t graphite_port() const;
+  [[nodiscard]] std::uint16_t graphite_pickle_port() const;
   [[nodiscard]] std::size_t connections() const;  // currently open; call from any thread
   [[nodiscard]] MemoryUser memory_user() const;   // bodies of requests
 

@@ -301,6 +301,14 @@ Result<void> Server::Components::listen() {
                                          web_threads.executors());
   TRY_VOID(web->start(startup_listener.get()));
   startup_listener.reset();
+  if (options.web.graphite) {
+    log::info("listening for Graphite's lines on {}",
+              endpoint_text(options.web.graphite->address, web->graphite_port()));
+  }
+  if (options.web.graphite_pickle) {
+    log::info("listening for Graphite's pickles on {}",
+              endpoint_text(options.web.graphite_pickle->address, web->graphite_pickle_port()));
+  }
   log::info("listening on {}, store {}{}{}", endpoint_text(options.web.address, web->port()),
             store_name(options.store), data_dir ? fmt::format(" in {}", options.data_dir) : "",
             options.read_only.wanted ? ", read-only" : "");

@@ -6,6 +6,7 @@
 #include <array>
 #include <cctype>
 #include <charconv>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -15,6 +16,7 @@
 
 #include "common/bytes/ascii.h"
 #include "common/config/config_value.h"
+#include "ingest/formats/graphite_templates.h"
 #include "query/parse/aggregator.h"
 #include "query/parse/time.h"
 #include "storage/cells/layouts/cyclic_options.h"
@@ -25,23 +27,41 @@
 namespace halite::app {
 namespace {
 
-Result<void> set_listen_address(std::string_view text, web::WebOptions& options) {
+Result<web::ListenAddress> parse_listen_address(std::string_view setting, std::string_view text) {
+  web::ListenAddress parsed;
   const std::size_t colon = text.rfind(':');
   std::string_view address = text.substr(0, colon);
   const std::string_view port = colon == std::string_view::npos ? "" : text.substr(colon + 1);
   const bool bracketed = address.starts_with('[') && address.ends_with(']');
   if (bracketed) address = address.substr(1, address.size() - 2);
   const char* const end = port.data() + port.size();
-  const auto [stop, error] = std::from_chars(port.data(), end, options.port);
+  const auto [stop, error] = std::from_chars(port.data(), end, parsed.port);
   if (colon == 0 || address == "*") address = "0.0.0.0";
   if (address.empty() || port.empty() || error != std::errc() || stop != end ||
       (!bracketed && address.find(':') != std::string_view::npos)) {
     return fail(Errc::kInvalidArgument,
-                fmt::format("listen must be ADDRESS:PORT such as 127.0.0.1:4242, [::1]:4242, "
+                fmt::format("{} must be ADDRESS:PORT such as 127.0.0.1:4242, [::1]:4242, "
                             "localhost:4242 or :4242 (all addresses), not \"{}\"",
-                            text));
+                            setting, text));
   }
-  options.address = address;
+  parsed.address = address;
+  return parsed;
+}
+
+Result<void> set_graphite(const Options& options, web::WebOptions& web) {
+  if (!options.graphite_listen.empty()) {
+    TRY(web.graphite, parse_listen_address("graphite.listen", options.graphite_listen));
+  }
+  if (!options.graphite_pickle_listen.empty()) {
+    TRY(web.graphite_pickle,
+        parse_listen_address("graphite.pickle_listen", options.graphite_pickle_listen));
+  }
+  auto templates = ingest::GraphiteTemplates::parse(options.graphite_templates);
+  if (!templates) {
+    return fail(Errc::kInvalidArgument, fmt::format("graphite.templates: {}", templates.error()));
+  }
+  web.graphite_format.graphite_templates =
+      std::make_shared<const ingest::GraphiteTemplates>(*std::move(templates));
   return {};
 }
 
@@ -133,7 +153,10 @@ std::string host_tag() {
 }
 
 Result<void> resolve_options(Options& options) {
-  TRY_VOID(set_listen_address(options.listen, options.web));
+  TRY(const web::ListenAddress address, parse_listen_address("listen", options.listen));
+  options.web.address = address.address;
+  options.web.port = address.port;
+  TRY_VOID(set_graphite(options, options.web));
   if (options.web_mode == "ro") options.web.mode = web::Mode::kReadOnly;
   if (options.web_mode == "wo") options.web.mode = web::Mode::kWriteOnly;
   if (!options.web.timezone.empty() && !query::find_time_zone(options.web.timezone)) {
@@ -180,7 +203,12 @@ Result<void> resolve_options(Options& options) {
     access.anonymous = "admin";
   }
   options.rollups.rules.aggregators = query::aggregator_names();
-  return options.read_only.wanted ? make_read_only(options) : Result<void>();
+  if (options.read_only.wanted) TRY_VOID(make_read_only(options));
+  if (options.web.mode == web::Mode::kReadOnly) {
+    options.web.graphite.reset();
+    options.web.graphite_pickle.reset();
+  }
+  return {};
 }
 
 }  // namespace halite::app

@@ -99,6 +99,9 @@ struct Environment {
 
 struct Options {
   std::string listen = "127.0.0.1:4242";
+  std::string graphite_listen;         // graphite.listen; empty = off
+  std::string graphite_pickle_listen;  // graphite.pickle_listen
+  std::string graphite_templates;      // graphite.templates
   std::string data_dir = "./halite-data";
   StoreKind store = StoreKind::kEngine;
   std::int64_t close_timeout_ms = 240'000;  // storage.close_timeout_ms: for the store at a stop
@@ -151,8 +154,8 @@ void declare_settings(Config& config, Options& options);
 void declare_query(Config& config, Options& options);
 // Declares auth.* and tls.*.
 void declare_access(Config& config, web::WebOptions& web);
-// Declares influx.* and otlp.*.
-void declare_protocols(Config& config, web::WebOptions& web);
+// Declares influx.*, otlp.* and graphite.*.
+void declare_protocols(Config& config, Options& options);
 // Declares the settings of rollups, counters, views and histograms.
 void declare_sides(Config& config, Options& options);
 // Declares the settings of scrub and backup.

@@ -387,7 +387,7 @@ void declare_settings(Config& config, Options& options) {
   declare_ingest(config, options.ingest);
   declare_query(config, options);
   declare_web_limits(config, options.web);
-  declare_protocols(config, options.web);
+  declare_protocols(config, options);
   declare_access(config, options.web);
   declare_web_manners(config, options);
   declare_layout(config, options);

@@ -24,6 +24,8 @@ constexpr std::array kSettingGroups = {
     SettingGroup{
         "engine", "Embedded engine",
         "Settings of `--store engine`: write-ahead log, heads, chunks, checks and backups."},
+    SettingGroup{"graphite", "Graphite",
+                 "Ports for Graphite's protocols. See [Graphite](../send-data/graphite.md)."},
     SettingGroup{"hbase", "HBase",
                  "Settings of `--store hbase`. See [HBase](../operate/hbase.md)."},
     SettingGroup{"histograms", "Histograms", ""},

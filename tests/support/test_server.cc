@@ -279,6 +279,10 @@ TestServer::~TestServer() = default;
 
 void TestServer::stop() { components_->server->stop(); }
 std::uint16_t TestServer::port() const { return components_->server->port(); }
+std::uint16_t TestServer::graphite_port() const { return components_->server->graphite_port(); }
+std::uint16_t TestServer::graphite_pickle_port() const {
+  return components_->server->graphite_pickle_port();
+}
 FakeClock& TestServer::clock() { return components_->clock; }
 storage::PointStore& TestServer::store() { return *components_->points; }
 const web::WebServices& TestServer::services() const { return *components_->services; }

@@ -43,6 +43,8 @@ class TestServer {
 
   void stop();  // the web server; the rest lives on until the end
   [[nodiscard]] std::uint16_t port() const;
+  [[nodiscard]] std::uint16_t graphite_port() const;  // 0: off
+  [[nodiscard]] std::uint16_t graphite_pickle_port() const;
   [[nodiscard]] FakeClock& clock();
   [[nodiscard]] storage::PointStore& store();
   [[nodiscard]] const web::WebServices& services() const;  // what its handlers work with

@@ -20,36 +20,36 @@ namespace {
 constexpr std::chrono::milliseconds kAcceptPause(100);
 
 // The system resolves a name. If it has addresses of both kinds, IPv4 comes first.
-Result<tcp::endpoint> tcp_endpoint_of(const WebOptions& options,
+Result<tcp::endpoint> tcp_endpoint_of(const ListenAddress& wanted,
                                       const asio::any_io_executor& executor) {
   boost::system::error_code error;
-  const asio::ip::address address = asio::ip::make_address(options.address, error);
-  if (!error) return tcp::endpoint(address, options.port);
+  const asio::ip::address address = asio::ip::make_address(wanted.address, error);
+  if (!error) return tcp::endpoint(address, wanted.port);
   tcp::resolver resolver(executor);
-  const auto found = resolver.resolve(options.address, "", tcp::resolver::passive, error);
+  const auto found = resolver.resolve(wanted.address, "", tcp::resolver::passive, error);
   if (error || found.empty()) {
     return fail(
         Errc::kUnavailable,
         fmt::format("cannot listen on \"{}\": it is not an address and not a host name ({})",
-                    options.address, error ? error.message() : "it has no address"));
+                    wanted.address, error ? error.message() : "it has no address"));
   }
   const auto chosen = std::ranges::find_if(
       found, [](const auto& entry) { return entry.endpoint().address().is_v4(); });
   const auto& entry = chosen == found.end() ? *found.begin() : *chosen;
-  return tcp::endpoint(entry.endpoint().address(), options.port);
+  return tcp::endpoint(entry.endpoint().address(), wanted.port);
 }
 
 }  // namespace
 
-Result<void> bind_acceptor(const WebOptions& options, tcp::acceptor& acceptor) {
-  TRY(const tcp::endpoint endpoint, tcp_endpoint_of(options, acceptor.get_executor()));
+Result<void> bind_acceptor(const ListenAddress& wanted, tcp::acceptor& acceptor) {
+  TRY(const tcp::endpoint endpoint, tcp_endpoint_of(wanted, acceptor.get_executor()));
   boost::system::error_code error;
   acceptor.open(endpoint.protocol(), error);
   if (!error) acceptor.set_option(tcp::acceptor::reuse_address(true), error);
   if (!error) acceptor.bind(endpoint, error);
   if (!error) return {};
-  return fail(Errc::kUnavailable, fmt::format("cannot listen on {} port {}: {}", options.address,
-                                              options.port, error.message()));
+  return fail(Errc::kUnavailable, fmt::format("cannot listen on {} port {}: {}", wanted.address,
+                                              wanted.port, error.message()));
 }
 
 asio::awaitable<void> pause_accepting(asio::steady_timer& timer, boost::system::error_code error) {

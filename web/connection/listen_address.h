@@ -1,4 +1,4 @@
-// The listening address of the options, and helpers for accept loops.
+// Listening addresses, and helpers for accept loops.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -12,7 +12,7 @@ namespace halite::web {
 
 // Opens and binds, but does not listen yet. kInvalidArgument: no such address. kUnavailable: the
 // port is in use.
-[[nodiscard]] Result<void> bind_acceptor(const WebOptions& options,
+[[nodiscard]] Result<void> bind_acceptor(const ListenAddress& address,
                                          boost::asio::ip::tcp::acceptor& acceptor);
 
 // For an accept that failed, probably without free descriptors: retrying at once would spin. Logs

@@ -26,6 +26,8 @@
 #include "web/connection/protocol_detection.h"
 #include "web/connection/startup_listener.h"
 #include "web/connection/tls_begin.h"
+#include "web/graphite/graphite_line_session.h"
+#include "web/graphite/graphite_pickle_session.h"
 #include "web/http/http_session.h"
 #include "web/telnet/telnet_session.h"
 
@@ -39,20 +41,59 @@ namespace {
 constexpr std::size_t kSniffBytes = 16 << 10;
 constexpr std::chrono::seconds kStillWaiting(1);  // between two log lines about it
 
+// The port's setting and address; none: it is off.
+struct Port {
+  std::string_view setting;
+  std::optional<ListenAddress> address;
+};
+Port port_of(PortProtocol protocol, const WebOptions& options) {
+  switch (protocol) {
+    case PortProtocol::kHttpAndTelnet:
+      break;
+    case PortProtocol::kGraphiteLines:
+      return {.setting = "graphite.listen", .address = options.graphite};
+    case PortProtocol::kGraphitePickle:
+      return {.setting = "graphite.pickle_listen", .address = options.graphite_pickle};
+  }
+  return {.setting = "listen",
+          .address = ListenAddress{.address = options.address, .port = options.port}};
+}
+
 // Starts TLS if the client begins with it. Returns whether the connection may continue.
-asio::awaitable<bool> secure(ClientConnection& link, WebContext& context, std::int64_t deadline) {
-  auto securing = begin_tls(link, context.tls, context.options, deadline);
+asio::awaitable<bool> secure(ClientConnection& link, WebContext& context, std::int64_t deadline,
+                             bool required) {
+  auto securing = begin_tls(link, context.tls, required, context.options, deadline);
   const TlsBegin how = co_await std::move(securing);
   if (how == TlsBegin::kFailed) context.metrics.tls_failed.Increment();
   if (how == TlsBegin::kMissing) context.metrics.tls_missing.Increment();
   co_return how == TlsBegin::kDone;
 }
 
-// From the first byte to the last.
+// From the first byte to the last. Few senders of Graphite can use TLS, so none has to.
+asio::awaitable<void> run_graphite(std::shared_ptr<ClientConnection> link, WebContext& context,
+                                   PortProtocol protocol) {
+  const GaugeGuard counted(context.metrics.connections_graphite);
+  if (context.tls.on()) {
+    const std::int64_t deadline =
+        ClientConnection::deadline_in(context.options.telnet_idle_timeout_ms);
+    const bool may_go_on = co_await secure(*link, context, deadline, false);
+    if (!may_go_on) co_return link->close();
+  }
+  if (protocol == PortProtocol::kGraphiteLines) {
+    GraphiteLineSession session(*link, context);
+    co_await session.run();
+  } else {
+    GraphitePickleSession session(*link, context);
+    co_await session.run();
+  }
+  link->close();
+}
+
+// The same for HTTP and telnet.
 asio::awaitable<void> run_connection(std::shared_ptr<ClientConnection> link, WebContext& context) {
   const std::int64_t deadline = ClientConnection::deadline_in(context.options.idle_timeout_ms);
   if (context.tls.on()) {
-    const bool may_go_on = co_await secure(*link, context, deadline);
+    const bool may_go_on = co_await secure(*link, context, deadline, context.tls.only());
     if (!may_go_on) co_return link->close();
   }
   std::string early(kSniffBytes, '\0');
@@ -87,17 +128,36 @@ std::chrono::milliseconds sweep_period(const WebOptions& options) {
 }
 
 // Anonymous access depends on the address of the socket.
-Result<void> check_anonymous(const WebOptions& options, bool loopback) {
+Result<void> check_anonymous(PortProtocol protocol, const WebOptions& options, bool loopback) {
+  const Port port = port_of(protocol, options);
   const Result<Roles> roles = anonymous_roles(options.access, loopback);
-  if (roles) return {};
-  const Error& why = roles.error();
-  return fail(why.code, fmt::format("cannot listen on {}: {}", options.address, why.message));
+  if (!roles) {
+    const Error& why = roles.error();
+    return fail(why.code,
+                fmt::format("cannot listen on {}: {}", port.address->address, why.message));
+  }
+  if (protocol == PortProtocol::kHttpAndTelnet || roles->may(Role::kWrite)) return {};
+  return fail(Errc::kInvalidArgument,
+              fmt::format("{} lets any sender write, as Graphite has no login, but auth.anonymous "
+                          "does not: add \"write\" to it, or unset {}",
+                          port.setting, port.setting));
+}
+
+// Binds a port for a moment.
+Result<void> check_port(PortProtocol protocol, const WebOptions& options,
+                        const asio::any_io_executor& executor) {
+  const Port port = port_of(protocol, options);
+  if (!port.address) return {};
+  tcp::acceptor acceptor(executor);
+  TRY_VOID(bind_acceptor(*port.address, acceptor));
+  return check_anonymous(protocol, options, acceptor.local_endpoint().address().is_loopback());
 }
 
 }  // namespace
 
 struct Listener::State : std::enable_shared_from_this<State> {
   WebContext& context;
+  const PortProtocol protocol;
   asio::any_io_executor executor;
   tcp::acceptor acceptor;    // on its strand
   asio::steady_timer pause;  // of the accept loop, on the same strand
@@ -115,8 +175,10 @@ struct Listener::State : std::enable_shared_from_this<State> {
   std::size_t loops = 0;                                 // accept and sweep; guarded by mutex
   std::uint16_t port = 0;                                // set by start()
 
-  State(WebContext& c, asio::any_io_executor e, std::vector<asio::any_io_executor> h)
+  State(WebContext& c, PortProtocol p, asio::any_io_executor e,
+        std::vector<asio::any_io_executor> h)
       : context(c),
+        protocol(p),
         executor(std::move(e)),
         acceptor(asio::make_strand(executor)),
         pause(acceptor.get_executor()),
@@ -162,7 +224,8 @@ void Listener::State::take(tcp::socket socket, std::size_t event_loop) {
     links.insert(link);
     if (!connections_per_loop.empty()) ++connections_per_loop[event_loop];
   }
-  auto session = run_connection(link, context);
+  auto session = protocol == PortProtocol::kHttpAndTelnet ? run_connection(link, context)
+                                                          : run_graphite(link, context, protocol);
   asio::co_spawn(
       link->socket().get_executor(), std::move(session),
       [self = shared_from_this(), link, event_loop, from](const std::exception_ptr& thrown) {
@@ -234,39 +297,43 @@ bool Listener::State::gone_within(std::chrono::milliseconds time) {
 
 Result<void> Listener::State::open_to_whom() {
   const bool loopback = acceptor.local_endpoint().address().is_loopback();
+  TRY_VOID(check_anonymous(protocol, context.options, loopback));
+  if (protocol != PortProtocol::kHttpAndTelnet) return {};
   context.options.loopback = loopback;
-  TRY_VOID(check_anonymous(context.options, loopback));
   return context.access.start(loopback);
 }
 
 Result<void> check_listen(const WebOptions& options, const asio::any_io_executor& executor) {
-  tcp::acceptor acceptor(executor);
-  TRY_VOID(bind_acceptor(options, acceptor));
-  TRY_VOID(check_anonymous(options, acceptor.local_endpoint().address().is_loopback()));
+  for (const PortProtocol protocol : {PortProtocol::kHttpAndTelnet, PortProtocol::kGraphiteLines,
+                                      PortProtocol::kGraphitePickle}) {
+    TRY_VOID(check_port(protocol, options, executor));
+  }
   if (!options.access.file.empty()) {
     TRY_VOID(read_accounts(options.access.file));
   }
   return Tls(options.tls).check();
 }
 
-Listener::Listener(WebContext& context, asio::any_io_executor executor,
+Listener::Listener(WebContext& context, PortProtocol protocol, asio::any_io_executor executor,
                    std::vector<asio::any_io_executor> event_loops)
-    : state_(std::make_shared<State>(context, std::move(executor), std::move(event_loops))) {}
+    : state_(std::make_shared<State>(context, protocol, std::move(executor),
+                                     std::move(event_loops))) {}
 
 Listener::~Listener() { stop(); }
 
 Result<void> Listener::start(StartupListener* before) {
   const WebOptions& options = state_->context.options;
+  const ListenAddress address = port_of(state_->protocol, options).address.value();
   tcp::acceptor& acceptor = state_->acceptor;
   Result<void> bound =
-      before != nullptr ? before->hand_over(acceptor) : bind_acceptor(options, acceptor);
+      before != nullptr ? before->hand_over(acceptor) : bind_acceptor(address, acceptor);
   if (bound) bound = state_->open_to_whom();
-  if (bound) bound = state_->context.tls.load();
+  if (bound && state_->protocol == PortProtocol::kHttpAndTelnet) bound = state_->context.tls.load();
   boost::system::error_code error;
   if (bound) acceptor.listen(options.backlog, error);
   if (error) {
-    bound = fail(Errc::kUnavailable, fmt::format("cannot listen on {} port {}: {}", options.address,
-                                                 options.port, error.message()));
+    bound = fail(Errc::kUnavailable, fmt::format("cannot listen on {} port {}: {}", address.address,
+                                                 address.port, error.message()));
   }
   if (!bound) {
     boost::system::error_code ignored;

@@ -18,10 +18,13 @@ namespace halite::web {
 
 class StartupListener;
 
+// What a port speaks.
+enum class PortProtocol : std::uint8_t { kHttpAndTelnet, kGraphiteLines, kGraphitePickle };
+
 class Listener {
  public:
-  // The context outlives the listener.
-  Listener(WebContext& context, boost::asio::any_io_executor executor,
+  // The context outlives the listener. The options have an address for the protocol.
+  Listener(WebContext& context, PortProtocol protocol, boost::asio::any_io_executor executor,
            std::vector<boost::asio::any_io_executor> event_loops);
   ~Listener();
 

@@ -159,7 +159,7 @@ asio::awaitable<void> StartupListener::State::serve(State& state,
   deadline.async_wait([link](const boost::system::error_code& error) {
     if (!error) link->post_abort();
   });
-  auto beginning = begin_tls(*link, state.tls, state.options, 0);
+  auto beginning = begin_tls(*link, state.tls, state.tls.only(), state.options, 0);
   const TlsBegin begun = co_await std::move(beginning);
   if (begun != TlsBegin::kDone) co_return;
   Opening opening;
@@ -202,7 +202,7 @@ Result<std::unique_ptr<StartupListener>> StartupListener::open(const WebOptions&
   auto state = std::make_unique<State>(options, limits);
   state->reason = std::move(reason);
   TRY_VOID(state->tls.load());
-  TRY_VOID(bind_acceptor(options, state->acceptor));
+  TRY_VOID(bind_acceptor({options.address, options.port}, state->acceptor));
   boost::system::error_code error;
   state->acceptor.listen(static_cast<int>(options.backlog), error);
   if (error) {

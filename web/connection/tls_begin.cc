@@ -15,7 +15,7 @@ constexpr std::string_view kTlsWantedHttp =
 
 }  // namespace
 
-boost::asio::awaitable<TlsBegin> begin_tls(ClientConnection& link, const Tls& tls,
+boost::asio::awaitable<TlsBegin> begin_tls(ClientConnection& link, const Tls& tls, bool required,
                                            const WebOptions& options, std::int64_t deadline) {
   if (!tls.on()) co_return TlsBegin::kDone;
   constexpr char kHandshake = 0x16;  // RFC 8446, 5.1: the type of a client's first record
@@ -28,7 +28,7 @@ boost::asio::awaitable<TlsBegin> begin_tls(ClientConnection& link, const Tls& tl
         co_await link.start_tls(tls.current(), ClientConnection::deadline_in(tls.handshake_ms()));
     co_return done ? TlsBegin::kDone : TlsBegin::kFailed;
   }
-  if (!tls.only()) co_return TlsBegin::kDone;
+  if (!required) co_return TlsBegin::kDone;
   const std::array<char, 1> begin = {first};
   const bool http = detect_protocol({begin.data(), begin.size()}) == Protocol::kHttp;
   (void)co_await link.write(http ? kTlsWantedHttp : kTlsWantedLine, options.write_timeout_ms);

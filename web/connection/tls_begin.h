@@ -19,8 +19,9 @@ enum class TlsBegin : std::uint8_t {
 };
 
 // In all cases but kDone, close the connection. `link`, TLS and options outlive the task.
+// `required`: no connection without TLS.
 [[nodiscard]] boost::asio::awaitable<TlsBegin> begin_tls(ClientConnection& link, const Tls& tls,
-                                                         const WebOptions& options,
+                                                         bool required, const WebOptions& options,
                                                          std::int64_t deadline);
 
 }  // namespace halite::web

@@ -39,6 +39,10 @@ class LineSplitter {
   // Frees the buffer if no line is incomplete and reads do not fill it. Returns true if it did.
   bool release_if_idle();
 
+  // The beginning of an incomplete line; empty while an oversized line is being dropped.
+  [[nodiscard]] std::string_view unfinished_line() const {
+    return std::string_view(buffer_).substr(begin_, end_ - begin_);
+  }
   // Bytes of an incomplete line.
   [[nodiscard]] std::size_t unfinished() const { return end_ - begin_ + (dropping_ ? 1 : 0); }
 
