@@ -76,8 +76,6 @@ void BodyWriter::refuse(Protocol protocol, std::string reason, std::string_view 
   context_.stats.refused(protocol, {.text = std::move(reason)}, part);
 }
 
-const IngestLimits& BodyWriter::limits() const { return context_.rules.limits(); }
-
 Task<BodyOutcome> BodyWriter::store(Intake& intake, Protocol protocol, bool all_or_nothing) {
   const IngestLimits& limits = context_.options.limits;
   if (intake.received.points() > limits.points_per_request_max) {
