@@ -34,6 +34,7 @@ constexpr std::array kSettingGroups = {
     SettingGroup{"memory", "Memory", "See [sizing](../operate/sizing.md#memory)."},
     SettingGroup{"meta", "Metadata",
                  "OpenTSDB's UIDMeta and TSMeta objects, annotations and trees."},
+    SettingGroup{"otlp", "OpenTelemetry", "See [OpenTelemetry](../send-data/otlp.md)."},
     SettingGroup{"query", "Queries", "Limits of one query, and of all queries together."},
     SettingGroup{
         "rocksdb", "RocksDB",
