@@ -2,7 +2,6 @@
 have been told by `halite check`."""
 
 import re
-import subprocess
 
 from directory import COMPLAINTS_SHOWN, Directory, Failure
 from profile import Forever
@@ -60,12 +59,8 @@ class FlipsDirectory(Directory):
                 opened.write(bytes([byte ^ 1 << self.choose.randrange(8)]))
             self.totals[f"bits flipped in {place or 'other files'}"] += 1
 
-    def _halite(self, *arguments):
-        return subprocess.run([str(self.options.halite), *arguments], capture_output=True, text=True,
-                              check=False)
-
     def _look(self):
-        checked = self._halite("check", "--data-dir", str(self.data), "--json")
+        checked = self.halite("check", "--data-dir", str(self.data), "--json")
         if checked.returncode not in (0, 1):
             raise Failure(f"halite check: {checked.returncode} {checked.stderr}")
         told = checked.returncode == 1
@@ -99,7 +94,7 @@ class FlipsDirectory(Directory):
                 if not told:
                     raise Failure(f"refused to start where the check found nothing:\n{refused}") from refused
             if attempt == "at once":
-                repaired = self._halite("repair", "--data-dir", str(self.data))
+                repaired = self.halite("repair", "--data-dir", str(self.data))
                 if repaired.returncode not in (0, 1, 2):
                     raise Failure(f"halite repair: {repaired.returncode} {repaired.stderr}")
         self.totals["only a copy helps"] += 1

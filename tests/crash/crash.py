@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Kills servers under load, cuts their power, fills their disks, fails their syncs, flips their bits, and looks
-whether a point is missing.
+"""Kills servers under load and imports, cuts their power, fills their disks, fails their syncs, flips their bits,
+and looks whether a point is missing.
 
 Everything is chosen by the seed but what the machine's own timing decides. A directory lives for
 --rounds-per-directory rounds, so that damage adds up; one in which something was wrong is kept.
@@ -16,11 +16,12 @@ import time
 from bit_flips import FlipsDirectory
 from directory import Directory, Failure
 from full_disk import FullDirectory, why_no_disk
+from imports import ImportDirectory, ImportPowerDirectory
 from power import PowerDirectory, PreloadedDirectory, SyncDirectory
 from server import ServerTrouble
 
 KINDS = {kind.kind: kind for kind in (Directory, PowerDirectory, PreloadedDirectory, SyncDirectory,
-                                      FullDirectory, FlipsDirectory)}
+                                      FullDirectory, FlipsDirectory, ImportDirectory, ImportPowerDirectory)}
 
 
 def run(options, kind, totals):
@@ -79,7 +80,7 @@ def print_table(results):
 def kinds_wanted(options):
     wanted = list(KINDS) if options.kind == "all" else [options.kind]
     few = options.series > 0 and "with --series"
-    impossible = {"sync": few, "flips": few, "preloaded": options.preload is None and "without --preload",
+    impossible = {"sync": few, "flips": few, "import": few, "import-power": few, "preloaded": options.preload is None and "without --preload",
                   "full": few or ("full" in wanted and why_no_disk())}
     for kind in wanted:
         if impossible.get(kind):

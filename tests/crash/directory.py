@@ -5,6 +5,7 @@ import pathlib
 import random
 import shutil
 import signal
+import subprocess
 import tempfile
 
 from backups import Backups
@@ -14,7 +15,7 @@ from ledger import Ledger
 from load import Load
 from many_series import METRICS, ManySeries
 from profile import MANY_SERIES, PROFILES, SETTINGS, CrashClock, Forever
-from server import Server, ServerTrouble
+from server import Server, ServerTrouble, environment_of
 from views import SETTINGS as VIEW_SETTINGS
 from views import ViewCheck
 
@@ -201,6 +202,11 @@ class Directory:
         shutil.rmtree(again)
         self.totals["backups restored"] += 1
 
+    def halite(self, *arguments):
+        """A command of the shipping binary, that ended."""
+        return subprocess.run([str(self.options.halite), *arguments], capture_output=True, text=True,
+                              check=False, env=environment_of(self.settings))
+
     # ---- looking ----------------------------------------------------------------------------
 
     def read_back(self, ledger, without=()):
@@ -253,7 +259,8 @@ class Directory:
             self.totals[kind] += 1
         if complaints:
             shown = "\n".join(f"  {kind}: {text}" for kind, text in complaints[:COMPLAINTS_SHOWN])
-            raise Failure(f"{what}{len(complaints)} {noun} are wrong:\n{shown}\n{self.server.log_text()}")
+            log = self.server.log_text() if self.server else ""
+            raise Failure(f"{what}{len(complaints)} {noun} are wrong:\n{shown}\n{log}")
 
     def compare_all(self, full=False):
         """full: all of many series."""

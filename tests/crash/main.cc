@@ -1,5 +1,7 @@
 // The server on a disk that forgets: a `halite serve` for tests/crash whose files keep in memory
 // what was not synced. Killed by -9 it leaves what was synced, by SIGUSR1 a part of the rest, too.
+// `import` is `halite import` on the same disk; its checkpoint and its file of refused lines are on
+// the real one, which forgets nothing.
 //
 //   CRASH_DISK    forgets (default), real, or lies: it ignores syncs of the log, which has to show
 //   CRASH_SEED    of what the disk keeps of the unsynced
@@ -16,6 +18,7 @@
 #include <exception>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <thread>
 
 #include <CLI/CLI.hpp>
@@ -24,6 +27,7 @@
 
 #include "app/server/serve.h"
 #include "app/settings/options.h"
+#include "app/tools/import_tool.h"
 #include "tests/support/faulty_files.h"
 #include "tests/support/real_disk.h"
 
@@ -32,6 +36,7 @@ namespace {
 using halite::Config;
 using halite::Result;
 using halite::TimestampMs;
+using halite::app::ImportFlags;
 using halite::app::Options;
 using halite::test::FaultyFiles;
 
@@ -90,7 +95,7 @@ std::shared_ptr<FaultyFiles> forgetful_files(const std::string& dir, bool lies) 
   return files;
 }
 
-Result<void> run(Options& options, Config& config) {
+Result<void> prepare(Options& options) {
   TRY_VOID(halite::app::resolve_options(options));
   const std::string disk = variable("CRASH_DISK", "forgets");
   if (disk != "real") options.environment.files = forgetful_files(options.data_dir, disk == "lies");
@@ -100,7 +105,28 @@ Result<void> run(Options& options, Config& config) {
                                                           std::stoll(clock.substr(colon + 1)));
   // A day by default: longer than the rings here.
   options.layout.cleaning_ms = 2 * options.layout.span_ms;
+  return {};
+}
+
+Result<void> serve(Options& options, Config& config) {
+  TRY_VOID(prepare(options));
   return halite::app::serve(options, config, {});
+}
+
+void print_line(std::string_view line) { fmt::print("{}\n", line); }
+void print_error(std::string_view line) { fmt::print(stderr, "halite_crash: {}\n", line); }
+
+void declare_import(CLI::App& import, Options& options, ImportFlags& flags) {
+  import.add_option("--data-dir", options.data_dir)->required();
+  import.add_option("--format", flags.format);
+  import.add_option("--errors", flags.errors);
+  import.add_option("--checkpoint", flags.checkpoint);
+  import.add_option("--checkpoint-interval", flags.checkpoint_interval_s);
+  import.add_option("--jobs", flags.jobs);
+  import.add_option("--rate", flags.points_per_s_max);
+  import.add_flag("--resume", flags.resume);
+  import.add_flag("--quiet", flags.quiet);
+  import.add_option("files", flags.files)->required();
 }
 
 }  // namespace
@@ -109,23 +135,30 @@ int main(int argc, char** argv) {
   try {
     Options options;
     Config config;
+    ImportFlags importing;
     declare_settings(config, options);
     if (const Result<void> known = config.apply_environment(environ); !known) {
-      fmt::print(stderr, "halite_crash: {}\n", known.error().message);
+      print_error(known.error().message);
       return EXIT_FAILURE;
     }
     CLI::App app("The server on a disk that forgets.", "halite_crash");
-    CLI::App* const serve = app.add_subcommand("serve");
-    serve->add_option("--data-dir", options.data_dir)->required();
-    serve->add_option("--listen", options.listen)->required();
+    CLI::App* const server = app.add_subcommand("serve");
+    server->add_option("--data-dir", options.data_dir)->required();
+    server->add_option("--listen", options.listen)->required();
     std::string store;
-    serve->add_option("--store", store)->required();
+    server->add_option("--store", store)->required();
+    CLI::App* const import = app.add_subcommand("import");
+    declare_import(*import, options, importing);
     app.require_subcommand(1);
     CLI11_PARSE(app, argc, argv);
-    Result<void> served = config.apply_flag("--store", "store", store);
-    if (served) served = run(options, config);
-    if (!served) fmt::print(stderr, "halite_crash: {}\n", served.error().message);
-    return served ? EXIT_SUCCESS : EXIT_FAILURE;
+    Result<void> done =
+        import->parsed() ? prepare(options) : config.apply_flag("--store", "store", store);
+    if (done && import->parsed()) {
+      return static_cast<int>(import_files(options, importing, print_line, print_error));
+    }
+    if (done) done = serve(options, config);
+    if (!done) print_error(done.error().message);
+    return done ? EXIT_SUCCESS : EXIT_FAILURE;
   } catch (const std::exception& error) {
     fmt::print(stderr, "halite_crash: {}\n", error.what());
     return EXIT_FAILURE;

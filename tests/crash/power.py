@@ -8,19 +8,18 @@ from directory import Directory, Failure
 from profile import Forever
 from server import CUT, ServerTrouble
 
-PLACES = ("", "", "engine/log", "engine/chunks", "engine/chunks", "rocksdb")
-
 
 class PowerDirectory(Directory):
     kind = "power"
     backups_wanted = False  # they are not on that disk
+    places = ("", "", "engine/log", "engine/chunks", "engine/chunks", "rocksdb")  # where the power fails
 
     def crash(self, after):
         return {
             "DISK": self.options.disk,
             "SEED": self.choose.getrandbits(31),
             "AFTER": after,
-            "AT": self.choose.choice(PLACES),
+            "AT": self.choose.choice(self.places),
             "CLOCK": self.clock,
         }
 

@@ -8,20 +8,26 @@ import sys
 import urllib.parse
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
-from server_process import START_SECONDS, ServerProcess, ServerTrouble  # noqa: E402
+from server_process import START_SECONDS, ServerProcess, ServerTrouble, clean_environment  # noqa: E402
 
 CUT = 137  # how halite_crash ends when its power fails
+
+
+def environment_of(settings, crash=None, preloaded=None):
+    """As of Server."""
+    environment = {f"HALITE_{name}": str(value) for name, value in settings.items()}
+    environment |= {f"CRASH_{name}": str(value) for name, value in (crash or {}).items()}
+    if preloaded:
+        environment["LD_PRELOAD"] = str(preloaded)
+    return clean_environment(**environment)
 
 
 class Server(ServerProcess):
     def __init__(self, binary, data_dir, settings, crash=None, preloaded=None):
         """settings: HALITE_* without the prefix; crash: what tests/crash/main.cc knows; preloaded: a
         library beneath it."""
-        environment = {f"HALITE_{name}": str(value) for name, value in settings.items()}
-        environment |= {f"CRASH_{name}": str(value) for name, value in (crash or {}).items()}
-        if preloaded:
-            environment["LD_PRELOAD"] = str(preloaded)
-        super().__init__(binary, data_dir, "--store", "engine", environment=environment)
+        super().__init__(binary, data_dir, "--store", "engine",
+                         environment=environment_of(settings, crash, preloaded))
         self.launch()
 
     def listens(self, seconds=START_SECONDS):
