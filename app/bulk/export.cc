@@ -15,6 +15,7 @@
 
 #include "app/bulk/walk_checkpoint.h"
 #include "common/check.h"
+#include "storage/files/open_durably.h"
 #include "storage/files/posix_files.h"
 
 namespace halite::app {
@@ -71,7 +72,8 @@ class Output {
                                               bool resumes) {
     if (path == "-") return std::make_unique<Output>(nullptr, 0);
     const auto files = storage::posix_files();
-    auto file = files->open(path, resumes ? storage::OpenFile::kWrite : storage::OpenFile::kCreate);
+    auto file = storage::open_durably(
+        *files, path, resumes ? storage::OpenFile::kWrite : storage::OpenFile::kCreate);
     if (!file && file.error().code == Errc::kConflict) {
       return fail(Errc::kConflict,
                   fmt::format("{} exists; remove it, or choose another --output", path));

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "storage/files/open_durably.h"
 #include "storage/files/posix_files.h"
 
 namespace halite::app {
@@ -31,7 +32,7 @@ Result<std::unique_ptr<RefusedLines>> RefusedLines::open(const std::string& path
     const auto files = storage::posix_files();
     storage::OpenFile how = storage::OpenFile::kCreate;
     if (keep_bytes) how = keep == 0 ? storage::OpenFile::kReplace : storage::OpenFile::kWrite;
-    auto opened = files->open(path, how);
+    auto opened = storage::open_durably(*files, path, how);
     if (!opened && opened.error().code == Errc::kConflict) {
       return fail(Errc::kConflict, fmt::format("{} exists; choose another file by --errors", path));
     }
