@@ -11,7 +11,7 @@
 //   CRASH_DIR    the data directory, absolute; other files are left alone
 //   CRASH_SAVED  an empty directory on the same file system, for what removed names stood for
 //   CRASH_SEED, CRASH_AFTER, CRASH_AT   as main.cc's; SIGUSR1 cuts the power, too
-//   CRASH_DISK=lies   syncs of the log do nothing, which has to show
+//   CRASH_DISK=lies   syncs of paths with CRASH_LIES_AT in them do nothing, which has to show
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -69,6 +69,7 @@ class Disk {
         saved_(variable("CRASH_SAVED")),
         part_(variable("CRASH_AT")),
         lies_(variable("CRASH_DISK") == "lies"),
+        lies_at_(variable("CRASH_LIES_AT")),
         random_(static_cast<std::uint32_t>(std::atoll(variable("CRASH_SEED").c_str()))),
         to_cut_(std::atoll(variable("CRASH_AFTER").c_str())) {}
 
@@ -101,7 +102,7 @@ class Disk {
   void synced(int descriptor) {
     const auto found = files_.find(key_of(descriptor));
     if (found == files_.end()) return;
-    if (lies_ && path_of(descriptor).find("engine/log") != std::string::npos) return;
+    if (lies_ && path_of(descriptor).find(lies_at_) != std::string::npos) return;
     ::close(found->second.descriptor);
     files_.erase(found);
   }
@@ -184,6 +185,7 @@ class Disk {
   const std::string saved_;
   const std::string part_;
   const bool lies_;
+  const std::string lies_at_;
   std::mt19937 random_;
   std::int64_t to_cut_;
   std::map<FileKey, Unsynced> files_;

@@ -4,6 +4,7 @@ the files say and what it had before, and the file of refused lines has each of 
 import json
 import re
 import subprocess
+import time
 
 from directory import COMPLAINTS_SHOWN, Directory, Failure
 from import_files import ImportFiles
@@ -154,6 +155,8 @@ class ImportRounds:
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
             env=environment_of(self.settings, crash, self.preloaded()))
         self.totals["starts of imports"] += 1
+        if not may_end and self.choose.random() < 0.6:
+            self._wait_for_checkpoint(process)
         try:
             out, err = process.communicate(timeout=END_SECONDS if may_end else self._import_moment())
         except subprocess.TimeoutExpired:
@@ -162,6 +165,18 @@ class ImportRounds:
             if may_end:
                 raise Failure(f"the import did not end: {err}") from None
         return process.returncode, out, err
+
+    def _wait_for_checkpoint(self, process):
+        """A new one, or its end."""
+        before = self._written()
+        while process.poll() is None and self._written() == before:
+            time.sleep(0.002)
+
+    def _written(self):
+        try:
+            return self.checkpoint.stat().st_mtime_ns
+        except FileNotFoundError:
+            return 0
 
     def _import_moment(self):
         return self.choose.choice((0.1, 0.5, 2)) * self.choose.random()
@@ -228,6 +243,7 @@ class ImportPowerDirectory(ImportRounds, PreloadedDirectory):
 
     kind = "import-power"
     places = ("", "", "engine/chunks", "engine/chunks", "rocksdb", "disk/import", "disk/errors")
+    lies_at = "engine/chunks"
 
     def crash(self, after):
         self.beneath = self.options.preload is not None and self.choose.random() < 0.5
@@ -242,4 +258,4 @@ class ImportPowerDirectory(ImportRounds, PreloadedDirectory):
         return super().preloaded() if self.beneath else None
 
     def cut_in_import(self):
-        return 0 if self.choose.random() < 0.4 else int(2 ** (self.choose.random() * 9))
+        return 0 if self.choose.random() < 0.5 else int(16 * 2 ** (self.choose.random() * 7))

@@ -3,7 +3,8 @@
 // `import` is `halite import` on the same disk; its checkpoint and its file of refused lines are on
 // the real one, which forgets nothing.
 //
-//   CRASH_DISK    forgets (default), real, or lies: it ignores syncs of the log, which has to show
+//   CRASH_DISK    forgets (default), real, or lies: it ignores some syncs, which has to show
+//   CRASH_LIES_AT    those of paths with this in them (the log)
 //   CRASH_SEED    of what the disk keeps of the unsynced
 //   CRASH_AFTER   the power fails at this change of the disk; 0 = not by itself
 //   CRASH_AT      only changes of paths with this in them count
@@ -84,7 +85,7 @@ std::shared_ptr<FaultyFiles> forgetful_files(const std::string& dir, bool lies) 
   const auto after = std::stoull(variable("CRASH_AFTER", "0"));
   auto files = std::make_shared<FaultyFiles>(static_cast<std::uint32_t>(seed));
   files->keep_on(std::make_shared<halite::test::RealDisk>(dir));
-  if (lies) files->ignore_syncs("engine/log");
+  if (lies) files->ignore_syncs(variable("CRASH_LIES_AT", "engine/log"));
   files->on_cut([](const std::string& path) {
     fmt::print(stderr, "the power fails at {}\n", path);
     ::_exit(kCut);

@@ -13,10 +13,12 @@ class PowerDirectory(Directory):
     kind = "power"
     backups_wanted = False  # they are not on that disk
     places = ("", "", "engine/log", "engine/chunks", "engine/chunks", "rocksdb")  # where the power fails
+    lies_at = "engine/log"  # which syncs a disk that lies ignores
 
     def crash(self, after):
         return {
             "DISK": self.options.disk,
+            "LIES_AT": self.lies_at,
             "SEED": self.choose.getrandbits(31),
             "AFTER": after,
             "AT": self.choose.choice(self.places),
