@@ -65,8 +65,6 @@ class BodyWriter {
   // Counts what cannot be passed to put(), such as a line that is too long. `part` is its begin.
   void refuse(Protocol protocol, std::string reason, std::string_view part);
 
-  [[nodiscard]] const IngestLimits& limits() const;  // for bodies
-
  private:
   class Intake;
   Task<BodyOutcome> store(Intake& intake, Protocol protocol, bool all_or_nothing);
