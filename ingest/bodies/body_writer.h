@@ -56,6 +56,8 @@ class BodyWriter {
   // The writer outlives it and its tasks.
   explicit BodyWriter(Writer& writer) : context_(writer.context()) {}
 
+  [[nodiscard]] const IngestLimits& limits() const;
+
   // An error is about the whole body, and nothing is stored: kInvalidArgument, it is no message of
   // its protocol; kTooLarge, it has more than points_per_request_max points. The body outlives the
   // task.
