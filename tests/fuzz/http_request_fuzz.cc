@@ -53,8 +53,8 @@ void use(const web::Request& request) {
   web::Target target;
   const Result<void> parsed = web::parse_target(request.target, true, target);
   if (parsed) (void)web::parse_lookup_uri(target);
-  const Result<web::Coding> coding =
-      web::parse_content_encoding(request.headers.get("Content-Encoding"));
+  const Result<web::Coding> coding = web::parse_content_encoding(
+      request.headers.get("Content-Encoding"), target.endpoint == "remote_write");
   if (!coding) return;
   const Result<std::string> body = web::inflate_body(request.body, *coding, kInflatedMax);
   if (!body) return;
