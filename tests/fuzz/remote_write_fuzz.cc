@@ -50,7 +50,7 @@ class Taken final : public PointReceiver {
   }
   void skip(std::string_view /*what*/) override { ++skipped_; }
   void metadata(const MetricMetadata& about) override {
-    HALITE_CHECK(!about.metric.empty() && !about.type.empty(), "metadata of a metric");
+    HALITE_CHECK(!about.family.empty() && !about.type.empty(), "metadata of a metric");
   }
 
   void check(const RemoteWriteCounts& counts) const {
