@@ -135,7 +135,9 @@ class Pickles(GraphiteTest):
         server = self.start()
         for number in range(pickle.HIGHEST_PROTOCOL + 1):
             entries = [("p;n=%d" % number, (T + i, i / 4)) for i in range(2500)]
-            entries += [["p;n=%d" % number, [str(T - 1), "-1e3"]], ("bad", None), (b"p;b=1", (T, 1))]
+            entries += [["p;n=%d" % number, [str(T - 1), "-1e3"]], ("bad", None)]
+            if number >= 3:  # below, bytes are objects
+                entries.append((b"p;b=1", (T, 1)))
             self.assertEqual(self.send(self.pickles, self.frame(pickle.dumps(entries, number))), b"")
         found = self.points(server, "p")
         for number in range(pickle.HIGHEST_PROTOCOL + 1):
