@@ -19,7 +19,23 @@ ReceivedPoints::Parsed ReceivedPoints::take() {
   return std::move(parsed_);
 }
 
+SeriesKey ReceivedPoints::likely_series() const {
+  const CachedKey* const expected = reader_->expected();
+  if (expected == nullptr) return {};
+  return {.grammar = expected->grammar, .metric = expected->metric(), .tags = expected->tags()};
+}
+
+void ReceivedPoints::take_likely_series() {
+  id_ = reader_->expected()->id;
+  reader_->take_expected();
+}
+
 void ReceivedPoints::series(const SeriesKey& key) {
+  const CachedKey* const expected = reader_->expected();
+  if (expected != nullptr && expected->grammar == key.grammar && expected->metric() == key.metric &&
+      expected->tags() == key.tags) {
+    return take_likely_series();
+  }
   hash_ = context_.cache.hash(key);
   id_ = reader_->find_in_order(key, hash_);
   if (id_) return;

@@ -41,6 +41,8 @@ class ReceivedPoints final : public PointReceiver {
 
   void part(std::uint32_t number) override { part_ = number; }
   void series(const SeriesKey& key) override;
+  [[nodiscard]] SeriesKey likely_series() const override;
+  void take_likely_series() override;
   void point(PointBits point) override;
   void refuse(std::string reason) override;
   void skip(std::string_view what) override;

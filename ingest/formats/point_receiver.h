@@ -34,6 +34,11 @@ class PointReceiver {
   virtual void part(std::uint32_t number) { static_cast<void>(number); }
   // The following points belong to this series. The key's views are valid only during the call.
   virtual void series(const SeriesKey& key) = 0;
+  // The series that probably comes next; empty texts if that is unknown. A parser that finds its
+  // bytes need not find out where they end, and calls take_likely_series() in place of series().
+  // Valid until the next call.
+  [[nodiscard]] virtual SeriesKey likely_series() const { return {}; }
+  virtual void take_likely_series() {}
   virtual void point(PointBits point) = 0;
   // A line or part, or a piece of it, that is not stored. Columns in the reason are bytes, the
   // first is 1.

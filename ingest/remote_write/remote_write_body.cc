@@ -18,15 +18,10 @@
 namespace halite::ingest {
 namespace {
 
-struct Sample {
-  ValueBits value = 0;
-  std::int64_t ms = 0;
-};
-
-Sample read_sample(ProtoReader& message) {
+RemoteSample read_sample(ProtoReader& message) {
   constexpr std::uint32_t kValue = 1;
   constexpr std::uint32_t kTime = 2;
-  Sample sample;
+  RemoteSample sample;
   while (message.next()) {
     if (message.field() == kValue) {
       sample.value = message.double_bits();
@@ -73,7 +68,7 @@ Result<void> RemoteWriteBody::pass_on(const Labels& labels, ProtoReader& series,
       ++counts_.samples;
       TRY_VOID(count_item());
       ProtoReader message = series.message();
-      const Sample sample = read_sample(message);
+      const RemoteSample sample = read_sample(message);
       if (!labels) {
         to.refuse(labels.error());
         continue;
@@ -92,6 +87,21 @@ Result<void> RemoteWriteBody::pass_on(const Labels& labels, ProtoReader& series,
     } else if (series.field() == fields.exemplar) {
       ++counts_.exemplars;
       to.skip("an exemplar");
+    }
+  }
+  return {};
+}
+
+Result<void> RemoteWriteBody::pass_on(const std::vector<RemoteSample>& samples,
+                                      std::string_view labels, PointReceiver& to) {
+  for (const RemoteSample& sample : samples) {
+    ++counts_.samples;
+    TRY_VOID(count_item());
+    auto time = time_in(sample.ms, TimeUnit::kMilliseconds);
+    if (time) [[likely]] {
+      to.point(double_point(*time, sample.value));
+    } else {
+      to.refuse(about_series(Labels(labels), time.error()));
     }
   }
   return {};

@@ -19,9 +19,11 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "common/bytes/bytes.h"
 #include "common/bytes/proto_reader.h"
+#include "common/data_point.h"
 #include "ingest/formats/point_receiver.h"
 #include "ingest/options.h"
 
@@ -37,6 +39,11 @@ struct RemoteWriteCounts {
   std::uint64_t samples = 0;
   std::uint64_t histograms = 0;
   std::uint64_t exemplars = 0;
+};
+
+struct RemoteSample {
+  ValueBits value = 0;
+  std::int64_t ms = 0;
 };
 
 class RemoteWriteBody : public PointBody {
@@ -58,6 +65,9 @@ class RemoteWriteBody : public PointBody {
   // first field.
   using Labels = std::expected<std::string_view, std::string>;
   Result<void> pass_on(const Labels& labels, ProtoReader& series, const SeriesFields& fields,
+                       PointReceiver& to);
+  // Samples of the current series, which is known by its labels.
+  Result<void> pass_on(const std::vector<RemoteSample>& samples, std::string_view labels,
                        PointReceiver& to);
   // Passes it on if it names a metric, or refuses text that is not UTF-8.
   Result<void> pass_on(const MetricMetadata& about, PointReceiver& to);

@@ -1,6 +1,9 @@
 // prometheus.WriteRequest.
 #include <utility>
+#include <vector>
 
+#include "common/bytes/little_endian.h"
+#include "common/bytes/varint.h"
 #include "ingest/remote_write/requests.h"
 #include "ingest/series_cache/label_fields.h"
 
@@ -37,8 +40,39 @@ class RequestV1 final : public RemoteWriteBody {
   static constexpr std::uint32_t kTimeSeriesOf2 = 5;
   static constexpr SeriesFields kFields = {.sample = 2, .histogram = 4, .exemplar = 3};
 
-  // The labels may be anywhere in the series.
   Result<void> read_series(ProtoReader& request, PointReceiver& to) {
+    const BytesView fields = request.bytes();
+    const SeriesKey likely = to.likely_series();
+    if (likely.grammar == KeyGrammar::kLabelFields && fields.starts_with(likely.tags) &&
+        parse_samples(fields.substr(likely.tags.size()))) {
+      to.take_likely_series();
+      return pass_on(samples_, likely.tags, to);
+    }
+    return read_any_series(request, to);
+  }
+
+  // Reads fields that are all samples, as senders write them: both fields, the value first.
+  bool parse_samples(BytesView fields) {
+    constexpr char kSample = 0x12;
+    constexpr std::size_t kValueEnd = 9;  // a byte of the field, eight of the double
+    samples_.clear();
+    while (fields.size() > 2 && fields[0] == kSample) {
+      const auto size = static_cast<std::size_t>(static_cast<unsigned char>(fields[1]));
+      if (size < kValueEnd + 2 || size >= 0x80 || fields.size() < 2 + size) return false;
+      BytesView sample = fields.substr(2, size);
+      if (sample[0] != 0x09 || sample[kValueEnd] != 0x10) return false;
+      BytesView time = sample.substr(kValueEnd + 1);
+      const auto ms = take_varint(time);
+      if (!ms || !time.empty()) return false;
+      samples_.push_back({.value = load_le<std::uint64_t>(sample.data() + 1),
+                          .ms = static_cast<std::int64_t>(*ms)});
+      fields.remove_prefix(2 + size);
+    }
+    return fields.empty() && !samples_.empty();
+  }
+
+  // The labels may be anywhere in the series.
+  Result<void> read_any_series(ProtoReader& request, PointReceiver& to) {
     labels_ = {};
     const BytesView fields = request.bytes();
     const char* others = nullptr;  // the first field that is no label
@@ -96,8 +130,9 @@ class RequestV1 final : public RemoteWriteBody {
   }
 
   const BytesView bytes_;
-  BytesView labels_;       // of the current series
-  std::string scattered_;  // they, if they lie apart
+  std::vector<RemoteSample> samples_;  // of the current series
+  BytesView labels_;                   // they, too
+  std::string scattered_;              // they, if they lie apart
 };
 
 }  // namespace
