@@ -50,13 +50,13 @@ class Halite(Server):
 class VictoriaMetrics(Server):
     name = "VictoriaMetrics"
 
-    def __init__(self, binary, data_dir):  # pylint: disable=super-init-not-called
+    def __init__(self, binary, data_dir, *flags):  # pylint: disable=super-init-not-called
         self.data_dir = pathlib.Path(data_dir)
         self.port, self.telnet_port = free_port(), free_port()
         self.process = subprocess.Popen(
             [binary, f"-storageDataPath={data_dir}", f"-httpListenAddr=127.0.0.1:{self.port}",
              f"-opentsdbListenAddr=127.0.0.1:{self.telnet_port}", "-retentionPeriod=100y",
-             "-search.maxUniqueTimeseries=20000000", "-search.maxQueryDuration=10m"],
+             "-search.maxUniqueTimeseries=20000000", "-search.maxQueryDuration=10m", *flags],
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         while not self.answers():
             if self.process.poll() is not None:
