@@ -7,10 +7,11 @@ import json
 from load import double, either, integer
 
 FORMATS = ("opentsdb", "opentsdb", "influx", "vmjson")
-LINES_MIN = 2_000
-DOUBLINGS = 5  # of LINES_MIN at most
+LINES_MIN = 4_000
+DOUBLINGS = 4  # of LINES_MIN at most
 SERIES_KNOWN = 20
 SERIES_NEW = 20
+PLACE = "eu-west/hall-2/" * 5  # a long tag: an import reads blocks of 256 KiB
 FIRST_LINES = 50  # by which an import knows the format: all are points
 DAY_MS = 86_400_000
 EXPIRED = "crash.m3"  # the profile's metric with a retention of 30 days
@@ -41,7 +42,7 @@ class ImportFiles:
         wanted = self.choose.sample(known, min(SERIES_KNOWN, len(known)))
         for n in range(SERIES_NEW):
             metric = self.choose.choice((f"crash.m{n % 5}", f"crash.import{number}"))
-            wanted.append((metric, (("name", f"import{number}-{n}"), ("part", f"p{n % 3}"))))
+            wanted.append((metric, (("name", f"import{number}-{n}"), ("place", PLACE))))
         return [(metric, tags, sorted(ledger.series(metric, tags))[:1000],
                  self.choose.choice((integer, double, either))) for metric, tags in wanted]
 

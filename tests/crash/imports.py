@@ -113,7 +113,7 @@ class ImportRounds:
     # ---- the import -------------------------------------------------------------------------
 
     def _arguments(self, files, errors):
-        seconds = self.choose.choice((0, 0.5, 2))  # that it takes at least
+        seconds = self.choose.choice((0, 0.5, 1, 2))  # that it takes at least
         return [
             "import", "--data-dir", self.data, "--quiet", "--checkpoint", self.checkpoint,
             "--checkpoint-interval", self.choose.choice((0.01, 0.05, 0.05, 20)),
@@ -155,7 +155,7 @@ class ImportRounds:
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
             env=environment_of(self.settings, crash, self.preloaded()))
         self.totals["starts of imports"] += 1
-        if not may_end and self.choose.random() < 0.6:
+        if not may_end and self.choose.random() < 0.4:
             self._wait_for_checkpoint(process)
         try:
             out, err = process.communicate(timeout=END_SECONDS if may_end else self._import_moment())
