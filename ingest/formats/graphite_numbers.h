@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "common/bytes/ascii.h"
 #include "common/data_point.h"
 #include "ingest/formats/times.h"
 

@@ -15,6 +15,7 @@
 
 #include "app/settings/memory_settings.h"
 #include "app/settings/settings_reference.h"
+#include "ingest/formats/graphite_templates.h"
 #include "tests/support/temp_dir.h"
 
 namespace halite::app {
@@ -278,6 +279,32 @@ TEST(Settle, ListenAddresses) {
     ASSERT_FALSE(settled) << bad;
     EXPECT_THAT(settled.error().message, HasSubstr("listen must be ADDRESS:PORT"));
   }
+}
+
+TEST(Settle, GraphitesPorts) {
+  Options options;
+  ASSERT_TRUE(resolve_options(options));
+  EXPECT_FALSE(options.web.graphite || options.web.graphite_pickle) << "off";
+  options.graphite_listen = ":2003";
+  options.graphite_pickle_listen = "[::1]:2004";
+  options.graphite_templates = "servers.* .host.measurement*; measurement* dc=lga";
+  ASSERT_TRUE(resolve_options(options));
+  EXPECT_EQ(options.web.graphite.value().address, "0.0.0.0");
+  EXPECT_EQ(options.web.graphite.value().port, 2003);
+  EXPECT_EQ(options.web.graphite_pickle.value().address, "::1");
+  EXPECT_EQ(options.web.graphite_pickle.value().port, 2004);
+  EXPECT_FALSE(options.web.graphite_format.graphite_templates->empty());
+  options.graphite_pickle_listen = "2004";
+  EXPECT_THAT(resolve_options(options).error().message,
+              HasSubstr("graphite.pickle_listen must be ADDRESS:PORT"));
+  options.graphite_pickle_listen = "";
+  options.graphite_templates = "host.load";
+  EXPECT_EQ(resolve_options(options).error().message,
+            "graphite.templates: the template \"host.load\" has no word \"measurement\"");
+  options.graphite_templates = "";
+  options.web_mode = "ro";
+  ASSERT_TRUE(resolve_options(options));
+  EXPECT_FALSE(options.web.graphite) << "it takes no points";
 }
 
 TEST(Settle, RulesOfCountersAreReadBeforeAnythingIsOpened) {
