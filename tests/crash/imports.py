@@ -259,4 +259,3 @@ class ImportPowerDirectory(ImportRounds, PreloadedDirectory):
 
     def cut_in_import(self):
         return 0 if self.choose.random() < 0.5 else int(16 * 2 ** (self.choose.random() * 7))
-        return 0 if self.choose.random() < 0.4 else int(2 ** (self.choose.random() * 9))
