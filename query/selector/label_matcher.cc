@@ -1,0 +1,80 @@
+#include "query/selector/label_matcher.h"
+
+#include <array>
+#include <utility>
+
+#include <fmt/format.h>
+#include <re2/re2.h>
+
+namespace halite::query {
+namespace {
+
+Result<std::shared_ptr<const re2::RE2>> compile(const std::string& pattern, std::string_view label,
+                                                std::size_t bytes_max) {
+  re2::RE2::Options options;
+  options.set_log_errors(false);
+  options.set_dot_nl(true);
+  options.set_max_mem(static_cast<std::int64_t>(bytes_max));
+  auto regexp = std::make_shared<const re2::RE2>(pattern, options);
+  if (regexp->error_code() == re2::RE2::ErrorPatternTooLarge) {
+    return fail(Errc::kTooLarge,
+                fmt::format("regular expression \"{}\" for {} needs more than {} bytes compiled "
+                            "(query.regexp_bytes_max); write it shorter, or raise that setting",
+                            pattern, label, bytes_max));
+  }
+  if (!regexp->ok()) {
+    return fail(Errc::kInvalidArgument, fmt::format("bad regular expression \"{}\" for {}: {}",
+                                                    pattern, label, regexp->error()));
+  }
+  return regexp;
+}
+
+}  // namespace
+
+std::string_view match_symbol(MatchKind kind) {
+  static constexpr auto kSymbols = std::to_array<std::string_view>({"=", "!=", "=~", "!~"});
+  return kSymbols[static_cast<std::size_t>(kind)];
+}
+
+Result<LabelMatcher> LabelMatcher::make(std::string name, MatchKind kind, std::string value,
+                                        std::size_t regexp_bytes_max) {
+  LabelMatcher matcher;
+  if (kind == MatchKind::kRegexp || kind == MatchKind::kNotRegexp) {
+    TRY(matcher.regexp_, compile(value, name, regexp_bytes_max));
+  }
+  matcher.name_ = std::move(name);
+  matcher.kind_ = kind;
+  matcher.value_ = std::move(value);
+  return matcher;
+}
+
+bool LabelMatcher::matches(std::string_view value) const {
+  switch (kind_) {
+    case MatchKind::kEqual:
+      return value == value_;
+    case MatchKind::kNotEqual:
+      return value != value_;
+    default:
+      break;
+  }
+  const bool found = re2::RE2::FullMatch(re2::StringPiece(value.data(), value.size()), *regexp_);
+  return found == (kind_ == MatchKind::kRegexp);
+}
+
+std::optional<storage::TagFilter> LabelMatcher::tag_filter() const {
+  using storage::FilterType;
+  if (matches_absent()) return std::nullopt;
+  switch (kind_) {
+    case MatchKind::kEqual:
+      return storage::TagFilter{.type = FilterType::kRegexp,
+                                .key = name_,
+                                .pattern = '^' + re2::RE2::QuoteMeta(value_) + '$'};
+    case MatchKind::kRegexp:
+      return storage::TagFilter{
+          .type = FilterType::kRegexp, .key = name_, .pattern = "^(?s:" + value_ + ")$"};
+    default:
+      return storage::TagFilter{.type = FilterType::kWildcard, .key = name_, .pattern = "*"};
+  }
+}
+
+}  // namespace halite::query
