@@ -24,7 +24,7 @@ std::unique_ptr<PointWriter> make_plain_writer(Format format, const FormatOption
     case Format::kPromDump:
       return make_exposition_writer(format);
     case Format::kVmJson:
-      return make_vm_json_writer();
+      return make_vm_json_writer(options);
     case Format::kCsv:
       return make_csv_writer(options);
     case Format::kGraphite:

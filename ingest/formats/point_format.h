@@ -49,6 +49,8 @@ inline constexpr std::array kFormats = {Format::kOpenTsdb,    Format::kInflux,  
 
 class GraphiteTemplates;
 
+inline constexpr std::size_t kVmJsonPointsMax = 10'000;
+
 struct FormatOptions {
   std::string influx_separator{kInfluxSeparator};      // between measurement and field
   std::string influx_value_field{kInfluxValueField};   // adds nothing to its measurement; may be ""
@@ -59,6 +61,8 @@ struct FormatOptions {
   // Of names in OpenTSDB's lines, besides OpenTSDB's own: ingest.special_characters. For writers.
   std::string special_characters = {};
   std::optional<TimestampMs> default_time = std::nullopt;  // of points without a time; else refused
+  std::size_t vm_json_points_max = kVmJsonPointsMax;       // in a line that a writer writes
+  bool vm_json_nulls = false;  // write staleness markers as null, which is no point; else refused
 };
 
 // The format of a text, by its first lines; nothing if that is uncertain. The last line may be cut

@@ -264,6 +264,8 @@ class VmJsonParser final : public PointParser {
 
 class VmJsonWriter final : public PointWriter {
  public:
+  VmJsonWriter(std::size_t points_max, bool nulls) : points_max_(points_max), nulls_(nulls) {}
+
   std::expected<void, Unwritable> series(const SeriesName& name, std::string& to) override {
     finish(to);
     series_ = "{\"metric\":{\"__name__\":";
@@ -279,16 +281,23 @@ class VmJsonWriter final : public PointWriter {
   }
 
   std::expected<void, Unwritable> point(PointBits point, std::string& to) override {
-    if (auto wrong = nan_without_text(point)) return std::unexpected(*std::move(wrong));
+    const bool null = nulls_ && (point.flags & kFloat) != 0 && point.value == kStaleMarker;
+    if (auto wrong = nan_without_text(point); wrong && !null) {
+      return std::unexpected(*std::move(wrong));
+    }
     if (!time_in(point.time, TimeUnit::kMilliseconds)) {
       return std::unexpected(fmt::format("vmjson has no way to write {} ms", point.time));
     }
-    if (points_ == kVmJsonPointsMax) finish(to);
+    if (points_ == points_max_) finish(to);
     if (points_++ > 0) {
       values_ += ',';
       times_ += ',';
     }
-    append_value(values_, point, false, kJsonNumbers);
+    if (null) {
+      values_ += "null";
+    } else {
+      append_value(values_, point, false, kJsonNumbers);
+    }
     append_integer(times_, point.time);
     return {};
   }
@@ -306,6 +315,8 @@ class VmJsonWriter final : public PointWriter {
   }
 
  private:
+  const std::size_t points_max_;
+  const bool nulls_;
   std::string series_;  // the beginning of each of its lines
   std::string values_;
   std::string times_;
@@ -318,6 +329,8 @@ std::unique_ptr<PointParser> make_vm_json_parser(const PointRules& rules) {
   return std::make_unique<VmJsonParser>(rules);
 }
 
-std::unique_ptr<PointWriter> make_vm_json_writer() { return std::make_unique<VmJsonWriter>(); }
+std::unique_ptr<PointWriter> make_vm_json_writer(const FormatOptions& options) {
+  return std::make_unique<VmJsonWriter>(options.vm_json_points_max, options.vm_json_nulls);
+}
 
 }  // namespace halite::ingest

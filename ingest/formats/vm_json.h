@@ -11,10 +11,7 @@
 
 namespace halite::ingest {
 
-// Points in a line that a writer writes.
-inline constexpr std::size_t kVmJsonPointsMax = 10'000;
-
 [[nodiscard]] std::unique_ptr<PointParser> make_vm_json_parser(const PointRules& rules);
-[[nodiscard]] std::unique_ptr<PointWriter> make_vm_json_writer();
+[[nodiscard]] std::unique_ptr<PointWriter> make_vm_json_writer(const FormatOptions& options);
 
 }  // namespace halite::ingest

@@ -403,6 +403,29 @@ TEST(FormatWriters, RefuseWhatTheyCannotSay) {
   }
 }
 
+TEST(FormatWriters, WriteStalenessMarkersAsNullIfTold) {
+  FormatOptions options;
+  options.vm_json_nulls = true;
+  options.vm_json_points_max = 2;
+  const auto writer = make_writer(Format::kVmJson, options);
+  std::string text;
+  ASSERT_TRUE(writer->series({.metric = "m", .tags = {}}, text));
+  const auto put = [&](TimestampMs time, ValueBits value, std::uint8_t flags) {
+    return writer->point({.time = time, .value = value, .flags = flags}, text).has_value();
+  };
+  EXPECT_TRUE(put(1'700'000'000'000, double_bits(1), kFloat));
+  EXPECT_TRUE(put(1'700'000'001'000, kStaleMarker, kFloat));
+  EXPECT_FALSE(put(1'700'000'002'000, kStaleMarker, 0)) << "an integer with the same bits";
+  EXPECT_FALSE(put(1'700'000'002'000, kStaleMarker + 1, kFloat)) << "another NaN";
+  EXPECT_TRUE(put(1'700'000'003'000, integer_bits(3), 0));
+  writer->footer(text);
+  EXPECT_EQ(text,
+            R"({"metric":{"__name__":"m"},"values":[1,null],"timestamps":[1700000000000,1700000001000]})"
+            "\n"
+            R"({"metric":{"__name__":"m"},"values":[3],"timestamps":[1700000003000]})"
+            "\n");
+}
+
 TEST(FormatWriters, WriteLines) {
   const SeriesName name{.metric = "sys.cpu", .tags = {{.key = "host", .value = "web 1"}}};
   const PointBits one{
