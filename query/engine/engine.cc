@@ -15,6 +15,7 @@
 #include "query/answer/histogram_query.h"
 #include "query/answer/query_annotations.h"
 #include "query/answer/sketch_query.h"
+#include "query/engine/export_run.h"
 #include "query/engine/scheduler.h"
 #include "query/engine/small_query.h"
 #include "query/engine/sub_query.h"
@@ -386,6 +387,14 @@ Task<std::shared_ptr<const Explanation>> QueryEngine::explain(Question question,
   auto budget = std::make_shared<QueryBudget>(without_series, impl_->clock, std::move(stop));
   auto work = impl_->explain(std::move(question), std::move(budget));
   return impl_->scheduler.run_in_turn(Pace::kAll, std::move(work));
+}
+
+std::unique_ptr<ExportRun> QueryEngine::export_points(ExportQuestion question,
+                                                      std::stop_token stop) {
+  QueryLimits limits = impl_->limits;
+  limits.output_points_max = std::numeric_limits<std::uint64_t>::max();
+  return std::make_unique<ExportRun>(impl_->store, std::move(question),
+                                     impl_->scheduler.begin_steps(limits, std::move(stop)));
 }
 
 }  // namespace halite::query

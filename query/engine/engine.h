@@ -41,8 +41,10 @@ class ViewStore;
 
 namespace halite::query {
 
+class ExportRun;  // query/engine/export_run.h
 class QueryBudget;
-struct Explanation;  // query/answer/explain.h
+struct ExportQuestion;  // query/export/point_export.h
+struct Explanation;     // query/answer/explain.h
 
 // Work that a caller runs on the answer as part of the query. If it fails, the query fails.
 using Afterwork = std::function<Result<void>(const Answer& answer, QueryBudget& budget)>;
@@ -73,6 +75,11 @@ class QueryEngine {
   // query.series_max: the explanation shows that limit, too. kUnsupported: the store has no
   // estimates.
   Task<std::shared_ptr<const Explanation>> explain(Question question, std::stop_token stop);
+
+  // Begins to read points as they are stored, piece by piece. query.output_points_max does not
+  // apply: the answer is never in memory.
+  [[nodiscard]] std::unique_ptr<ExportRun> export_points(ExportQuestion question,
+                                                         std::stop_token stop);
 
   [[nodiscard]] std::vector<MemoryUser> memory_users() const;  // running queries, answers
   [[nodiscard]] const QueryLimits& limits() const;

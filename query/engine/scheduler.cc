@@ -7,6 +7,7 @@
 
 #include "common/metrics.h"
 #include "query/engine/small_query.h"
+#include "query/engine/stepped_run.h"
 
 namespace halite::query {
 namespace {
@@ -116,6 +117,12 @@ Task<Scheduler::Answered> Scheduler::finish(Question question, Attempt attempt, 
   // OpenTSDB's error object repeats the message of errors during a run, except for limits.
   if (error.details.empty() && error.code != Errc::kTooLarge) error.details = error.message;
   co_return std::unexpected(std::move(error));
+}
+
+std::unique_ptr<SteppedRun> Scheduler::begin_steps(const QueryLimits& limits,
+                                                   std::stop_token stop) {
+  return std::make_unique<SteppedRun>(
+      *this, stats_, running_, std::make_shared<QueryBudget>(limits, clock_, std::move(stop)));
 }
 
 Task<Semaphore::Permit> Scheduler::wait_turn(Pace pace) {

@@ -72,6 +72,8 @@ class RunStats {
   prometheus::Histogram& seconds_;                 // halite_query_run_seconds
 };
 
+class SteppedRun;  // query/engine/stepped_run.h
+
 class Scheduler {
  public:
   // All references outlive it.
@@ -85,6 +87,10 @@ class Scheduler {
   // Work that is not `repeatable` has one attempt, kAll.
   Task<std::shared_ptr<const Answer>> run(Question question, std::stop_token stop, bool repeatable,
                                           Work work);
+
+  // Begins a query that runs in several steps, within its own limits. Its time starts now.
+  [[nodiscard]] std::unique_ptr<SteppedRun> begin_steps(const QueryLimits& limits,
+                                                        std::stop_token stop);
 
   [[nodiscard]] std::uint64_t running_bytes() const { return running_.bytes(); }
   [[nodiscard]] std::uint64_t answers_bytes() const { return answer_memory_.taken(); }

@@ -1,0 +1,24 @@
+#include "query/engine/export_run.h"
+
+#include <utility>
+
+namespace halite::query {
+
+ExportRun::ExportRun(storage::PointStore& store, ExportQuestion question,
+                     std::unique_ptr<SteppedRun> run)
+    : run_(std::move(run)),
+      points_(std::make_shared<PointExport>(store, std::move(question), run_->budget())) {}
+
+Task<bool> ExportRun::read(std::shared_ptr<PointExport> points, BlockUse use) {
+  auto reading = points->next(std::move(use));
+  co_return co_await std::move(reading);
+}
+
+Task<bool> ExportRun::next(BlockUse use) {
+  auto reading = run_->step(read(points_, std::move(use)));
+  const Result<bool> more = co_await std::move(reading);
+  if (more && !*more) run_->succeeded();
+  co_return more;
+}
+
+}  // namespace halite::query

@@ -1,0 +1,55 @@
+// A query that runs in several steps, each in its turn and on a query thread (scheduler.h). Its
+// budget is one for all steps. It counts as running, in metrics and memory, while it lives.
+//
+//   Threads  one step at a time, from any thread.
+#pragma once
+
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include "common/threads/gauge_guard.h"
+#include "common/threads/task.h"
+#include "query/engine/running_budgets.h"
+#include "query/engine/scheduler.h"
+#include "query/query_budget.h"
+
+namespace halite::query {
+
+class SteppedRun {
+ public:
+  // All references outlive it. Call Scheduler::begin_steps().
+  SteppedRun(Scheduler& scheduler, RunStats& stats, RunningBudgets& running,
+             std::shared_ptr<QueryBudget> budget)
+      : scheduler_(scheduler),
+        stats_(stats),
+        budget_(std::move(budget)),
+        counted_(running, *budget_),
+        one_(stats.running()) {}
+  ~SteppedRun() { stats_.end(budget_->cost(), outcome_); }
+  SteppedRun(const SteppedRun&) = delete;
+
+  [[nodiscard]] const std::shared_ptr<QueryBudget>& budget() const { return budget_; }
+
+  // After an error, take no further step.
+  template <class T>
+  Task<T> step(Task<T> work) {
+    auto running = scheduler_.run_in_turn(Pace::kAll, std::move(work));
+    Result<T> result = co_await std::move(running);
+    if (!result) outcome_ = errc_name(result.error().code);
+    co_return result;
+  }
+
+  // The last step was taken. A run that ends otherwise was cancelled.
+  void succeeded() { outcome_ = "ok"; }
+
+ private:
+  Scheduler& scheduler_;
+  RunStats& stats_;
+  const std::shared_ptr<QueryBudget> budget_;
+  const RunningBudgets::Entry counted_;
+  const GaugeGuard one_;
+  std::string_view outcome_ = errc_name(Errc::kCancelled);
+};
+
+}  // namespace halite::query
