@@ -44,6 +44,7 @@ constexpr std::array kEndpoints = {
     Endpoint{"metric_families", kAsk, kReads, kReader, false, handle_metric_families},
     Endpoint{"import/prometheus", kPost, kWrites, kWriter, false, handle_import_prometheus},
     Endpoint{"import/vmjson", kPost, kWrites, kWriter, false, handle_import_vmjson},
+    Endpoint{"export/vmjson", kAsk, kReads, kReader, true, handle_export},
     Endpoint{"otlp", kPost, kWrites, kWriter, false, handle_otlp, BodyForm::kBinary, check_otlp},
 
     // Endpoints older than the API.

@@ -24,6 +24,7 @@ boost::asio::awaitable<Response> handle_influx_health(Call& call);      // influ
 boost::asio::awaitable<Response> handle_influx_query(Call& call);       // influx_companions.cc
 boost::asio::awaitable<Response> handle_import_prometheus(Call& call);  // import_lines.cc
 boost::asio::awaitable<Response> handle_import_vmjson(Call& call);      // import_lines.cc
+boost::asio::awaitable<Response> handle_export(Call& call);             // export.cc
 boost::asio::awaitable<Response> handle_otlp(Call& call);               // otlp.cc
 std::optional<Response> check_otlp(const Call& call);                   // otlp.cc
 boost::asio::awaitable<Response> handle_query(Call& call);              // query.cc

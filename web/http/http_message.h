@@ -1,4 +1,4 @@
-// An HTTP request and its answer as handlers see them: text, without sockets or library types.
+// An HTTP request and its answer as handlers see them: text, without sockets.
 #pragma once
 
 #include <memory>
@@ -6,6 +6,8 @@
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "common/threads/task.h"
 
 namespace halite::web {
 
@@ -51,13 +53,23 @@ class BodySource {
   virtual bool next(std::string& to) = 0;
 };
 
+// The same for an answer whose pieces have to be waited for. An error closes the connection without
+// the end of the body: with chunks, the client sees that it is not complete.
+class AsyncBodySource {
+ public:
+  virtual ~AsyncBodySource() = default;
+  // Appends the next piece to `to`, which outlives the task. Returns false at the end.
+  virtual Task<bool> next(std::string& to) = 0;
+};
+
 struct Response {
   int status = 200;
   std::string content_type{kJsonType};  // empty = no such header
   Headers headers;
   std::string body;
-  std::unique_ptr<BodySource> source;  // instead of body
-  bool close = false;                  // close the connection after this answer
+  std::unique_ptr<BodySource> source;             // instead of body
+  std::unique_ptr<AsyncBodySource> async_source;  // instead of body and source
+  bool close = false;                             // close the connection after this answer
 };
 
 [[nodiscard]] Response text_response(int status, std::string body,

@@ -71,6 +71,9 @@ class Sender {
  private:
   void head(TimestampMs now);
   void whole();
+  void begin_stream();
+  Task<void> begin_async_stream();
+  void use_first(std::string second);
   Task<void> stream();
   // Moves plain_ through compression and framing to out_.
   void frame(bool last);
@@ -150,13 +153,45 @@ Task<void> Sender::flush() {
   co_return Result<void>();
 }
 
+// The first piece is often the whole body; then it is sent with its length.
+void Sender::begin_stream() {
+  streams_ = response_.source->next(plain_);
+  std::string second;
+  if (streams_) streams_ = response_.source->next(second);
+  use_first(std::move(second));
+}
+
+Task<void> Sender::begin_async_stream() {
+  CO_TRY(streams_, co_await response_.async_source->next(plain_));
+  std::string second;
+  if (streams_) {
+    CO_TRY(streams_, co_await response_.async_source->next(second));
+  }
+  use_first(std::move(second));
+  co_return Result<void>();
+}
+
+void Sender::use_first(std::string second) {
+  if (streams_) {
+    response_.body = std::move(second);
+    return;
+  }
+  response_.body = std::exchange(plain_, {});
+  response_.source.reset();
+  response_.async_source.reset();
+}
+
 Task<void> Sender::stream() {
   if (manner_.chunks) append_header(out_, "Transfer-Encoding", "chunked");
   out_ += "\r\n";
   bool more = !manner_.head;
   while (more) {
     next_.clear();
-    more = response_.source->next(next_);
+    if (response_.async_source) {
+      CO_TRY(more, co_await response_.async_source->next(next_));
+    } else {
+      more = response_.source->next(next_);
+    }
     frame(!more);
     plain_.swap(next_);
     CO_TRY_VOID(co_await flush());
@@ -165,18 +200,8 @@ Task<void> Sender::stream() {
 }
 
 Task<std::size_t> Sender::run(TimestampMs now) {
-  if (response_.source) {
-    // The first piece is often the whole body; then it is sent with its length.
-    streams_ = response_.source->next(plain_);
-    std::string second;
-    if (streams_) streams_ = response_.source->next(second);
-    if (streams_) {
-      response_.body = std::move(second);
-    } else {
-      response_.body = std::exchange(plain_, {});
-      response_.source.reset();
-    }
-  }
+  if (response_.source) begin_stream();
+  if (response_.async_source) CO_TRY_VOID(co_await begin_async_stream());
   Coding coding = Coding::kIdentity;
   const bool long_enough = streams_ || response_.body.size() >= options_.gzip_bytes_min;
   if (options_.gzip_level > 0 && long_enough && !response_.body.empty() &&

@@ -299,7 +299,8 @@ asio::awaitable<bool> HttpSession::serve(Request request) {
   if (response.close || connection_.draining() || (most != 0 && served_ >= most)) {
     manner.keep_alive = false;
   }
-  if (response.source && !manner.chunks) manner.keep_alive = false;  // close ends the body
+  const bool streams = response.source || response.async_source;
+  if (streams && !manner.chunks) manner.keep_alive = false;  // close ends the body
   const int status = response.status;
   const Result<std::size_t> sent = co_await send_response(
       connection_, options, context_.services.clock.now_ms(), manner, std::move(response));
