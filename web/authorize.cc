@@ -46,6 +46,17 @@ std::optional<Response> refuse_without(const Call& call, Role role) {
       fmt::format("User {} lacks the required role: {}", call.caller.name, role_name(role)));
 }
 
+// Nothing if the call has none. Clients of InfluxDB 1 may send them in the parameters u and p.
+std::optional<Result<Login>> credentials_of(const Call& call) {
+  const std::string_view header = call.request.headers.get("Authorization");
+  if (!header.empty()) return parse_authorization(header);
+  if (call.target.dialect != Dialect::kInflux1) return std::nullopt;
+  const std::string_view user = call.target.get("u");
+  const std::string_view password = call.target.get("p");
+  if (user.empty() && password.empty()) return std::nullopt;
+  return password_login(user, password);
+}
+
 }  // namespace
 
 std::optional<Response> refuse_cross_origin(const Call& call) {
@@ -70,18 +81,18 @@ boost::asio::awaitable<std::optional<Response>> authorize(AccessControl& access,
                                                           const Endpoint& endpoint) {
   const Role role = role_for(endpoint, call.request.method);
   call.wanted = role;
-  const std::string_view said = call.request.headers.get("Authorization");
+  const std::optional<Result<Login>> said = credentials_of(call);
   call.caller = access.anonymous();
   // If anonymous callers may do everything, credentials do not matter: agents may continue to send
   // passwords that a gateway required.
-  if (said.empty() || call.caller.roles.may(Role::kAdmin)) co_return refuse_without(call, role);
+  if (!said || call.caller.roles.may(Role::kAdmin)) co_return refuse_without(call, role);
   // Nor do they for public endpoints: a monitor with an old token must not see a dead server, or
   // block its address for all others.
   if (role == Role::kNone) co_return refuse_without(call, role);
-  Result<Login> login = parse_authorization(said);
+  const Result<Login>& login = *said;
   if (!login) co_return challenge(call, "Authentication failed", login.error().message);
   Result<Caller> caller =
-      co_await access.caller(*std::move(login), std::string(address_of(call.request.remote)));
+      co_await access.caller(*login, std::string(address_of(call.request.remote)));
   if (caller) {
     call.caller = *std::move(caller);
     co_return refuse_without(call, role);

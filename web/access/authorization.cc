@@ -9,6 +9,11 @@
 
 namespace halite::web {
 
+Login password_login(std::string_view user, std::string_view password) {
+  if (password.starts_with(kTokenPrefix)) return TokenLogin{std::string(password)};
+  return PasswordLogin{std::string(user), std::string(password)};
+}
+
 Result<Login> parse_authorization(std::string_view header) {
   const std::size_t space = header.find(' ');
   const std::string_view scheme = header.substr(0, space);
@@ -16,8 +21,13 @@ Result<Login> parse_authorization(std::string_view header) {
   while (header.starts_with(' ')) header.remove_prefix(1);
   while (header.ends_with(' ')) header.remove_suffix(1);
   if (boost::algorithm::iequals(scheme, "Bearer")) return TokenLogin{std::string(header)};
+  if (boost::algorithm::iequals(scheme, "Token")) {
+    const std::size_t colon = header.find(':');
+    if (colon == std::string_view::npos) return TokenLogin{std::string(header)};
+    return password_login(header.substr(0, colon), header.substr(colon + 1));
+  }
   if (!boost::algorithm::iequals(scheme, "Basic")) {
-    return fail(Errc::kUnauthenticated, "The Authorization header must be Bearer or Basic");
+    return fail(Errc::kUnauthenticated, "The Authorization header must be Bearer, Token or Basic");
   }
   const std::optional<Bytes> pair = from_base64(header);
   const std::size_t colon = pair ? pair->find(':') : std::string::npos;
@@ -25,9 +35,8 @@ Result<Login> parse_authorization(std::string_view header) {
     return fail(Errc::kUnauthenticated,
                 "Authorization: Basic must contain base64 of NAME:PASSWORD");
   }
-  std::string password = pair->substr(colon + 1);
-  if (password.starts_with(kTokenPrefix)) return TokenLogin{std::move(password)};
-  return PasswordLogin{pair->substr(0, colon), std::move(password)};
+  return password_login(std::string_view(*pair).substr(0, colon),
+                        std::string_view(*pair).substr(colon + 1));
 }
 
 }  // namespace halite::web

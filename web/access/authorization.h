@@ -18,8 +18,11 @@ struct PasswordLogin {
 };
 using Login = std::variant<TokenLogin, PasswordLogin>;
 
-// Bearer TOKEN, or Basic with base64 of NAME:PASSWORD. A token in place of the password counts as a
-// token, with any name. kUnauthenticated: neither.
+// A token in place of the password counts as a token, with any name.
+[[nodiscard]] Login password_login(std::string_view user, std::string_view password);
+
+// Bearer TOKEN; Token TOKEN or Token NAME:PASSWORD, as clients of InfluxDB 2 send them; Basic with
+// base64 of NAME:PASSWORD. kUnauthenticated: none of them.
 [[nodiscard]] Result<Login> parse_authorization(std::string_view header);
 
 }  // namespace halite::web
