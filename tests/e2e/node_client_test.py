@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""The OpenTSDB client `opentsdb` from npm, as it is: its socket writes, its client asks.
-tests/e2e/clients/node pins it; ./dev e2e installs it."""
+"""Clients from npm, as they are: `opentsdb`, whose socket writes and whose client asks, and InfluxDB's for
+version 2. tests/e2e/clients/node pins them; ./dev e2e installs them."""
 
+import hashlib
 import json
 import shutil
 import subprocess
@@ -13,13 +14,13 @@ HERE = support.HERE / "clients" / "node"
 
 
 class NodeClient(support.HaliteTest):
-    def run_script(self, name, server):
-        """Runs one of clients/node/*.js; returns what it printed, a JSON text."""
+    def run_script(self, name, server, *arguments):
+        """Runs one of clients/node/*.js with the port and the arguments; returns what it printed, a JSON text."""
         node = shutil.which("node")
         self.assertIsNotNone(node, "node is missing: ./dev e2e installs it")
         modules = support.clients("node") / "node_modules"
         done = subprocess.run(
-            [node, str(HERE / name), str(server.port)], stdin=subprocess.DEVNULL,
+            [node, str(HERE / name), str(server.port), *arguments], stdin=subprocess.DEVNULL,
             capture_output=True, timeout=120, check=False,
             env=support.clean_environment(NODE_PATH=str(modules), NODE_NO_WARNINGS="1"))
         self.assertEqual(done.returncode, 0, done.stderr.decode())
@@ -53,6 +54,34 @@ class NodeClient(support.HaliteTest):
         self.assertEqual(found["dropcaches"], {"status": "200", "message": "Caches dropped"})
         self.assertEqual(found["unknown"]["error"]["message"],
                          "No such name for 'metrics': 'js.unknown'")
+
+    def test_influx(self):
+        accounts = self.scratch / "accounts.toml"
+        digest = hashlib.sha256(b"halite_agent").hexdigest()
+        accounts.write_text(f'[tokens.agent]\nsha256 = "{digest}"\nroles = "read, write"\n')
+        accounts.chmod(0o600)
+        server = self.server("--set", f"auth.file={accounts}").start()
+        (failure,) = self.run_script("influx_write.js", server, "halite_agent")
+        self.assertEqual((failure["http"], failure["status"], failure["json"]["code"]),
+                         (True, 400, "invalid"))
+        self.assertRegex(failure["json"]["message"], "^partial write: .*line 2: ")
+        begin = 1700000000000
+        times = range(begin, begin + 2500)
+        for metric, wanted in (
+                ("js_float", {ms: ms - begin + 0.5 for ms in times}),
+                ("js_int", dict.fromkeys(times, 2**53 - 1)),
+                ("js_uint", {ms: ms - begin for ms in times}),
+                ("js_boolean", {ms: 1.0 - ms % 2 for ms in times}),
+                ("lines", {begin: 1, begin + 1: 3})):
+            status, body = server.request(
+                "GET", f"/api/query?start={begin}&end={begin + 10_000}&ms=true&m=none:{metric}", None,
+                {"Authorization": "Bearer halite_agent"})
+            self.assertEqual(status, 200, body)
+            (answer,) = json.loads(body)
+            self.assertEqual(answer["tags"], {"host": "a b,c=d"} if metric != "lines" else {})
+            found = {int(ms): value for ms, value in answer["dps"].items()}
+            # unittest takes minutes to show how two large ones differ.
+            self.assertEqual(sorted(found.items() ^ wanted.items())[:4], [], metric)
 
 
 if __name__ == "__main__":

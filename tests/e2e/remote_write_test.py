@@ -5,12 +5,12 @@ scrapes the server that it writes to, is refused while that is stopped, and repe
 
 import json
 import shutil
-import struct
 import subprocess
 import time
 import unittest
 
 import support
+from wire import field, remote_write_1, remote_write_2, snappy
 
 T = 1700000000000
 V1 = {"Content-Type": "application/x-protobuf", "Content-Encoding": "snappy",
@@ -18,61 +18,6 @@ V1 = {"Content-Type": "application/x-protobuf", "Content-Encoding": "snappy",
 V2 = {"Content-Type": "application/x-protobuf;proto=io.prometheus.write.v2.Request",
       "Content-Encoding": "snappy", "X-Prometheus-Remote-Write-Version": "2.0.0"}
 WRITTEN = "X-Prometheus-Remote-Write-{}-Written"
-
-
-def varint(number):
-    number &= (1 << 64) - 1
-    out = bytearray()
-    while number > 127:
-        out.append(number & 127 | 128)
-        number >>= 7
-    return bytes(out + bytes([number]))
-
-
-def field(number, value):
-    """A field of protobuf: an int as varint, a float as double, text and bytes with their length."""
-    if isinstance(value, int):
-        return varint(number << 3) + varint(value)
-    if isinstance(value, float):
-        return varint(number << 3 | 1) + struct.pack("<d", value)
-    data = value.encode() if isinstance(value, str) else value
-    return varint(number << 3 | 2) + varint(len(data)) + data
-
-
-def sample(value, time_ms):
-    return field(2, field(1, float(value)) + field(2, time_ms))
-
-
-def series_1(labels, samples):
-    return field(1, b"".join(field(1, field(1, name) + field(2, value))
-                             for name, value in sorted(labels.items())) +
-                 b"".join(sample(*one) for one in samples))
-
-
-def request_2(series):
-    symbols, messages = {"": 0}, b""
-    for labels, samples in series:
-        refs = [symbols.setdefault(word, len(symbols))
-                for label in sorted(labels.items()) for word in label]
-        messages += field(5, field(1, b"".join(map(varint, refs))) +
-                          b"".join(sample(*one) for one in samples))
-    return b"".join(field(4, symbol) for symbol in symbols) + messages
-
-
-def snappy(data):
-    """A block: literals of at most 60 bytes, and a copy for what repeats four bytes or more."""
-    out, at = varint(len(data)), 0
-    while at < len(data):
-        size = min(60, len(data) - at)
-        out += bytes([size - 1 << 2]) + data[at:at + size]
-        at += size
-        again = 0
-        while again < 60 and at + again < len(data) and data[at + again] == data[at + again - 4]:
-            again += 1
-        if again >= 4:
-            out += bytes([again - 1 << 2 | 2]) + struct.pack("<H", 4)
-            at += again
-    return out
 
 
 class RemoteWriteTest(support.HaliteTest):
@@ -90,9 +35,9 @@ class RemoteWriteTest(support.HaliteTest):
         halite = self.server().start()
         labels = [{"__name__": "requests_total", "job": "web", "code": str(code)}
                   for code in range(500)]
-        body = b"".join(series_1(one, [(i, T)]) for i, one in enumerate(labels))
+        body = remote_write_1([(one, [(i, T)]) for i, one in enumerate(labels)])
         self.assertEqual(self.send(halite, V1, body)[:2], (204, ""))
-        body = request_2([(one, [(i + 0.5, T + 15000)]) for i, one in enumerate(labels)])
+        body = remote_write_2([(one, [(i + 0.5, T + 15000)]) for i, one in enumerate(labels)])
         status, text, headers = self.send(halite, V2, body)
         self.assertEqual((status, text), (204, ""))
         self.assertEqual([headers[WRITTEN.format(what)]
@@ -105,8 +50,8 @@ class RemoteWriteTest(support.HaliteTest):
 
     def test_a_bad_series_costs_no_other(self):
         halite = self.server().start()
-        body = (series_1({"__name__": "a", "": "x"}, [(1, T)]) +
-                series_1({"__name__": "b", "x": "y"}, [(2, T), (3, -1)]) +
+        body = (remote_write_1([({"__name__": "a", "": "x"}, [(1, T)]),
+                                ({"__name__": "b", "x": "y"}, [(2, T), (3, -1)])]) +
                 field(1, field(1, field(1, "__name__") + field(2, "h")) + field(4, field(1, 3))))
         self.assertEqual(self.send(halite, V1, body)[:2],
                          (400, "1 of 3 samples stored, none of 1 native histograms: "

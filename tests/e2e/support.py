@@ -127,11 +127,11 @@ class HaliteTest(unittest.TestCase):
         self.servers.append(server)
         return server
 
-    def run_halite(self, *arguments, environment=None):
+    def run_halite(self, *arguments, environment=None, stdin=b""):
         """Runs `halite ARGUMENTS` to its end: (exit code, standard output, standard error)."""
         done = subprocess.run(
             [binary(), *arguments],
-            stdin=subprocess.DEVNULL,
+            input=stdin,
             capture_output=True,
             cwd=self.scratch,
             env=clean_environment(**(environment or {})),

@@ -89,8 +89,8 @@ class ServerProcess:
 
     # ---- talking to it ----------------------------------------------------------------------
 
-    def connect(self):
-        return socket.create_connection(("127.0.0.1", self.port), timeout=START_SECONDS)
+    def connect(self, port=None):
+        return socket.create_connection(("127.0.0.1", port or self.port), timeout=START_SECONDS)
 
     def http(self):
         return http.client.HTTPConnection("127.0.0.1", self.port, timeout=START_SECONDS)
