@@ -19,6 +19,7 @@ class FlipsDirectory(Directory):
     backups_wanted = False
     increments_wanted = False
     views_wanted = False
+    protocols = ()
 
     def round(self, number):
         self._launch()

@@ -22,6 +22,7 @@ from server import ServerTrouble
 
 KINDS = {kind.kind: kind for kind in (Directory, PowerDirectory, PreloadedDirectory, SyncDirectory,
                                       FullDirectory, FlipsDirectory, ImportDirectory, ImportPowerDirectory)}
+ROUNDS_OF_ALL_PROTOCOLS = 40  # by then each had its turn many times
 
 
 def run(options, kind, totals):
@@ -47,6 +48,8 @@ def run(options, kind, totals):
         directory.finish()
         if directory.views_wanted and not options.series:
             expect_views(totals)
+        if totals["rounds"] >= ROUNDS_OF_ALL_PROTOCOLS:
+            expect_protocols(totals, directory.protocols)
         directory.close(keep=False)
         return True
     except (Failure, ServerTrouble, AssertionError) as failure:
@@ -63,6 +66,14 @@ def expect_views(totals):
     asked = totals["answers read back"] > 0 or totals["rounds"] >= 10
     if asked and totals["checks in which views answered"] == 0:
         raise Failure("no view answered a query in any round")
+
+
+def expect_protocols(totals, protocols):
+    """Each must have stored a point."""
+    missing = [one.name for one in protocols
+               if not totals[f"{one.name}, {'acknowledged' if one.answered else 'read back'}"]]
+    if missing:
+        raise Failure(f"no point was stored by {', '.join(missing)}")
 
 
 def print_table(results):

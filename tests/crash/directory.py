@@ -15,11 +15,13 @@ from ledger import Ledger
 from load import Load
 from many_series import METRICS, ManySeries
 from profile import MANY_SERIES, PROFILES, SETTINGS, CrashClock, Forever
+from senders import ALL, OPENTSDB
 from server import Server, ServerTrouble, environment_of
 from views import SETTINGS as VIEW_SETTINGS
 from views import ViewCheck
 
 COMPLAINTS_SHOWN = 10
+PROTOCOLS_IN_ROUND = 4
 
 
 class Failure(Exception):
@@ -32,6 +34,7 @@ class Directory:
     backups_wanted = True
     increments_wanted = True
     views_wanted = True
+    protocols = ALL  # of which each round has some, besides OpenTSDB's
     pace = 0.02  # seconds at most between the batches of a writer
 
     def __init__(self, options, number, totals):
@@ -64,6 +67,7 @@ class Directory:
             self.many = ManySeries(options.point_load, options.series, self.clock())
             self.settings |= MANY_SERIES
         self.server = None
+        self.unanswered_points = []  # of the last round, as Load.unanswered
 
     # ---- what other kinds do otherwise ------------------------------------------------------
 
@@ -134,13 +138,15 @@ class Directory:
     def round(self, number):
         self.start()
         self.check()
+        self._count_unanswered()
         increments = None
         if self.increments:
             increments = IncrementLoad(self.server, self.increments, self.unanswered, self.clock, number,
                                        self.choose.getrandbits(32), self.pace, self.options.canary)
         load = Load(self.server, self.ledger, self.profile, self.clock, number,
                     self.choose.getrandbits(32), pace=self.pace, backups=self.backups, increments=increments,
-                    settle_pause=0.3 * self._slowness())
+                    settle_pause=0.3 * self._slowness(),
+                    senders=(*OPENTSDB, *self.choose.sample(self.protocols, PROTOCOLS_IN_ROUND)))
         if self.many:
             self.many.fill(self.server.port)
         load.start()
@@ -159,12 +165,21 @@ class Directory:
         if increments:
             self.totals["requests with keys sent or repeated"] += increments.repeated
             self.totals["answers to requests with keys dropped"] += increments.answers_dropped
+        self.totals.update(load.counts)
+        self.unanswered_points = load.unanswered
         self.totals["flushes asked for"] += load.flushes
         self.totals["seals asked for"] += load.seals
         for refusal in load.refusals:
             if not self.tolerates(refusal):
                 raise Failure(f"refused: {refusal}")
         self._check_backup()
+
+    def _count_unanswered(self):
+        """After check(): which points without an answer are there."""
+        for protocol, metric, tags, moment in self.unanswered_points:
+            values = self.ledger.metrics[metric][tags].get(moment)  # none: it expired
+            self.totals[f"{protocol}, read back"] += values is not None and values[-1] is not None
+        self.unanswered_points = []
 
     def _load_and_kill(self, load, moment):
         if self.server.ended(moment):
@@ -283,6 +298,7 @@ class Directory:
             if not self.server.listens():
                 raise Failure(f"it did not start:\n{self.server.log_text()}")
             self.check(full=last)
+            self._count_unanswered()
             if code := self.server.terminate():
                 raise Failure(f"exit code {code}:\n{self.server.log_text()}")
 

@@ -9,6 +9,7 @@ import time
 
 from directory import Directory, Failure
 from profile import Forever
+from senders import ANSWERED
 from server import ServerTrouble
 
 DISK_BYTES = 160 << 20
@@ -43,6 +44,7 @@ class FullDirectory(Directory):
     kind = "full"
     profiles = (Forever(),)
     backups_wanted = False
+    protocols = ANSWERED  # Graphite's senders wait as long as nothing can be stored
     views_wanted = False  # they would need the rest of a full disk
     pace = 0.1
 

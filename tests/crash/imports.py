@@ -38,6 +38,7 @@ class ImportRounds:
     backups_wanted = False
     increments_wanted = False
     views_wanted = False
+    protocols = ()
 
     def __init__(self, options, number, totals):
         super().__init__(options, number, totals)

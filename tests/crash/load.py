@@ -1,17 +1,17 @@
 """Writers that send points until the server is gone, and one who makes it flush and seal."""
 
+import collections
 import http.client
-import json
 import random
 import struct
 import threading
 import time
 import urllib.parse
 
+from senders import Http, Telnet
 from views import WHOLE
 
-HTTP_WRITERS = 3
-TELNET_WRITERS = 2
+SENDERS = (Http, Http, Http, Telnet, Telnet)  # of writers, unless others are wanted
 SERIES_OLD = 30  # of a writer, over all rounds of a directory
 SERIES_NEW = 6  # of a writer, in every round
 POINTS_MAX = 8000  # of a writer in a round: all is read back after every round
@@ -77,8 +77,8 @@ class Load:
     """The writers of one round. Use start(), then kill the server, then join()."""
 
     def __init__(self, server, ledger, profile, clock, round_number, seed, pace=0.02, backups=None,
-                 rewrites=True, increments=None, settle_pause=0.3):
-        """pace: seconds at most between two batches of a writer; backups: where they are made;
+                 rewrites=True, increments=None, settle_pause=0.3, senders=SENDERS):
+        """senders: the protocol of each writer; pace: seconds at most between two batches of a writer; backups: where they are made;
         rewrites: points are sent again, and deleted; increments: an IncrementLoad beside the points;
         settle_pause: seconds at most between two flushes, seals or backups."""
         self.server = server
@@ -97,8 +97,9 @@ class Load:
         self.flushes = self.seals = 0
         self.stopping = False
         self.lock = threading.Lock()
+        self.counts = collections.Counter()  # of points, by what was done and the protocol
+        self.unanswered = []  # (protocol, metric, tags, ms) of points that are not answered
         choose = random.Random(seed)
-        senders = [self._http] * HTTP_WRITERS + [self._telnet] * TELNET_WRITERS
         self.threads = [
             threading.Thread(target=self._write, args=(number, sender, choose.getrandbits(32)))
             for number, sender in enumerate(senders)
@@ -123,13 +124,16 @@ class Load:
 
     # ---- writing ----------------------------------------------------------------------------
 
-    def _series(self, writer, choose):
-        wanted = [(f"crash.m{n % 5}", f"old{writer}-{n}") for n in range(SERIES_OLD)]
+    def _series(self, writer, sender, choose):
+        # A name belongs to one series of a metric: see _delete().
+        suffix = "".join(f"-{key}" for key, _ in sender.more_tags)
+        wanted = [(f"crash.m{n % 5}", f"old{writer}-{n}{suffix}") for n in range(SERIES_OLD)]
         wanted += [(choose.choice(("crash.m0", f"crash.round{self.round}")),
-                    f"new{self.round}-{writer}-{n}") for n in range(SERIES_NEW)]
+                    f"new{self.round}-{writer}-{n}{suffix}") for n in range(SERIES_NEW)]
         series = []
         for metric, name in wanted:
-            tags = (("name", name), ("writer", f"w{writer}"))
+            metric = sender.metric(metric)
+            tags = tuple(sorted((("name", name), ("writer", f"w{writer}"), *sender.more_tags)))
             if n_tags := choose.randrange(3):  # a tag key of this round, too, at times
                 if name.startswith("new"):
                     tags = tuple(sorted((*tags, (f"key{self.round}", f"v{n_tags}"))))
@@ -139,27 +143,39 @@ class Load:
 
     def _write(self, writer, sender, seed):
         choose = random.Random(seed)
-        series = self._series(writer, choose)
+        series = self._series(writer, sender, choose)
         sent = 0
         try:
-            send = sender()
+            connection = sender(self.server, choose)
             while sent < POINTS_MAX and not self.stopping:
                 some = choose.sample(series, choose.choice((1, 3, len(series))))
                 batch = [choose.choice(some).next_point(choose, self.clock, self.profile)
                          for _ in range(choose.choice((1, 20, 100, 400)))]
+                batch = [(metric, tags, moment, sender.value(value))
+                         for metric, tags, moment, value in batch]
                 self.ledger.send(batch)
                 sent += len(batch)
-                refusal = send(batch)
-                if refusal is None:
-                    self.ledger.acknowledge(batch)
-                else:
+                self._count("sent", sender, batch)
+                refusal = connection.send(batch)
+                if refusal is not None:
                     with self.lock:
                         self.refusals.append(refusal)
-                if self.rewrites and choose.random() < 0.05:
+                elif sender.answered:
+                    self.ledger.acknowledge(batch)
+                    self._count("acknowledged", sender, batch)
+                else:
+                    with self.lock:
+                        self.unanswered += [(sender.name, *point[:3]) for point in batch]
+                # One of points under way could come before or after them.
+                if sender.answered and self.rewrites and choose.random() < 0.05:
                     self._delete(choose.choice(some), choose)
                 time.sleep(choose.random() * self.pace)
         except (OSError, http.client.HTTPException):
             pass  # it is gone: this batch was not acknowledged
+
+    def _count(self, what, sender, batch):
+        with self.lock:
+            self.counts[f"{sender.name}, {what}"] += len(batch)
 
     def _delete(self, series, choose):
         """A part of one series; all that was sent to it so far was answered."""
@@ -180,38 +196,6 @@ class Load:
         else:
             with self.lock:
                 self.refusals.append(f"delete: {status} {body[:500]!r}")
-
-    def _http(self):
-        connection = self.server.http()
-
-        def send(batch):
-            points = [{"metric": metric, "timestamp": moment, "value": value, "tags": dict(tags)}
-                      for metric, tags, moment, value in batch]
-            connection.request("POST", "/api/put", json.dumps(points))
-            answer = connection.getresponse()
-            body = answer.read()
-            return None if answer.status == 204 else f"{answer.status} {body[:500]!r}"
-
-        return send
-
-    def _telnet(self):
-        connection = self.server.connect()
-        replies = connection.makefile("rb")
-
-        def send(batch):
-            lines = []
-            for metric, tags, moment, value in batch:
-                words = " ".join(f"{key}={text}" for key, text in tags)
-                lines.append(f"put {metric} {moment} {value!r} {words}\n")
-            connection.sendall(("".join(lines) + "sync\n").encode())
-            said = []
-            while (reply := replies.readline()) != b"synced\n":
-                if not reply:
-                    raise ConnectionError("the connection ended")
-                said.append(reply)
-            return f"{said[:3]}" if said else None
-
-        return send
 
     # ---- flushing and sealing ---------------------------------------------------------------
 

@@ -6,6 +6,7 @@ import signal
 
 from directory import Directory, Failure
 from profile import Forever
+from senders import ANSWERED
 from server import CUT, ServerTrouble
 
 
@@ -95,6 +96,7 @@ class SyncDirectory(PowerDirectory):
     nothing may be acknowledged until a start has looked at what there is."""
 
     kind = "sync"
+    protocols = ANSWERED  # Graphite's senders wait as long as nothing can be stored
     views_wanted = False  # after a failed sync none is computed
 
     def crash(self, after):

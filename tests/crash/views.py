@@ -73,6 +73,8 @@ class ViewCheck:
                 "queries": [{"aggregator": question.aggregator, "metric": question.metric,
                              "downsample": question.downsample, "filters": filters}]}
         status, text = server.request("POST", "/api/query", json.dumps(body))
+        if status == 400 and b"No such name" in text:
+            return {}, None  # a metric without points, that was forgotten since it was listed
         if status != 200:
             raise AssertionError(f"{question}: {status} {text[:500]!r}")
         *answers, summary = json.loads(text)
