@@ -41,11 +41,12 @@ constexpr std::array kEndpoints = {
     Endpoint{"influx/ping", kShow, kAlways, kPublic, false, handle_influx_ping},
     Endpoint{"influx/health", kShow, kAlways, kPublic, false, handle_influx_health},
     Endpoint{"influx/query", kAsk, kAlways, kPublic, false, handle_influx_query},
-    Endpoint{"metric_families", kAsk, kReads, kReader, false, handle_metric_families},
+    Endpoint{"prometheus/metadata", kAsk, kReads, kReader, false, handle_metric_families},
     Endpoint{"import/prometheus", kPost, kWrites, kWriter, false, handle_import_prometheus},
     Endpoint{"import/vmjson", kPost, kWrites, kWriter, false, handle_import_vmjson},
     Endpoint{"export/vmjson", kAsk, kReads, kReader, true, handle_export},
-    Endpoint{"otlp", kPost, kWrites, kWriter, false, handle_otlp, BodyForm::kBinary, check_otlp},
+    Endpoint{"otlp/metrics", kPost, kWrites, kWriter, false, handle_otlp, BodyForm::kBinary,
+             check_otlp},
 
     // Endpoints older than the API.
     Endpoint{"aggregators", kGet, kAlways, kReader, false, handle_aggregators},
@@ -56,7 +57,7 @@ constexpr std::array kEndpoints = {
     Endpoint{"stats", kGet, kAlways, kReader, false, handle_stats},
 
     // Those of other protocols: see web/http/dialect.cc.
-    Endpoint{"remote_write", kPost, kWrites, kWriter, false, handle_remote_write,
+    Endpoint{"prometheus/write", kPost, kWrites, kWriter, false, handle_remote_write,
              BodyForm::kRemoteWrite, check_remote_write},
 
     // Halite's own endpoints.

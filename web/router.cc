@@ -17,6 +17,7 @@ namespace halite::web {
 namespace {
 
 Response endpoint_not_found(const Call& call) {
+  if (call.target.foreign()) return error_response(call, 404, "Endpoint not found");
   if (call.target.api) return error_response(call, 404, "Endpoint not found");
   if (call.target.endpoint == "plugin") return text_response(404, "");
   if (call.target.has("json")) return json_response(404, legacy_error_json("Page Not Found"));
@@ -44,7 +45,8 @@ std::optional<Response> check_request(Call& call) {
 const Endpoint* enabled_endpoint(const Call& call) {
   const bool ours =
       call.target.foreign() || call.target.endpoint == "metrics" || call.target.endpoint == "-";
-  if (!(call.target.api ? call.options.api : ours || call.options.pages)) return nullptr;
+  const bool below_api = call.target.api || call.target.path.starts_with("/api/");
+  if (!(below_api ? call.options.api : ours || call.options.pages)) return nullptr;
   const Endpoint* endpoint = find_endpoint(call.target.endpoint, call.options.mode);
   if (endpoint != nullptr || call.target.api) return endpoint;
   const UiFile* file = find_ui_file(std::string_view(call.target.path).substr(1));

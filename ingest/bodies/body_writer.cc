@@ -14,18 +14,36 @@
 namespace halite::ingest {
 namespace {
 
-// The first refusals of each part, by part, and how many parts have any.
-void summarize(std::vector<BatchRefusal> refused, BodyOutcome& outcome) {
+// Names and keys of series that are new to the store, of one body: less than a body of new series
+// of the largest size needs.
+constexpr std::size_t kNewSeriesBytesMax = std::size_t{512} << 20;
+constexpr std::size_t kFamiliesMax = 10'000;
+
+// Whether a failed write may succeed when it is repeated.
+bool passes(Errc code) {
+  return code == Errc::kUnavailable || code == Errc::kOverloaded || code == Errc::kTimeout ||
+         code == Errc::kCancelled;
+}
+
+// The first refusal of each part, by part; at most kBodyRefusalsMax.
+std::vector<BodyRefusal> first_refusals(std::vector<BatchRefusal> refused) {
   std::ranges::sort(refused, {}, &BatchRefusal::origin);
-  std::optional<std::uint32_t> last;
+  std::vector<BodyRefusal> first;
   for (BatchRefusal& refusal : refused) {
-    if (last == refusal.origin) continue;
-    last = refusal.origin;
-    ++outcome.refused_parts;
-    if (outcome.refusals.size() < kBodyRefusalsMax) {
-      outcome.refusals.push_back({.part = refusal.origin, .reason = std::move(refusal.why.text)});
-    }
+    if (first.size() == kBodyRefusalsMax) break;
+    if (!first.empty() && first.back().part == refusal.origin) continue;
+    first.push_back({.part = refusal.origin, .reason = std::move(refusal.why.text)});
   }
+  return first;
+}
+
+// Of refusals by the store, in the order of the parts.
+std::uint64_t parts_of(const std::vector<BatchRefusal>& refused) {
+  std::uint64_t parts = 0;
+  for (std::size_t i = 0; i < refused.size(); ++i) {
+    parts += i == 0 || refused[i].origin != refused[i - 1].origin ? 1 : 0;
+  }
+  return parts;
 }
 
 }  // namespace
@@ -36,7 +54,11 @@ class BodyWriter::Intake {
   using PartText = std::function<std::string(std::uint32_t part)>;
 
   Intake(WriterContext& context, ReceivedPoints::SeriesNamer name, PartText text)
-      : received(context, std::move(name), context.options.limits.points_per_request_max),
+      : received(context, std::move(name),
+                 {.items_max = context.options.limits.points_per_request_max,
+                  .refusals_kept_max = kBodyRefusalsMax,
+                  .new_series_bytes_max = kNewSeriesBytesMax,
+                  .families_max = kFamiliesMax}),
         part_text(std::move(text)) {}
 
   ReceivedPoints received;
@@ -77,33 +99,31 @@ void BodyWriter::refuse(Protocol protocol, std::string reason, std::string_view 
 }
 
 Task<BodyOutcome> BodyWriter::store(Intake& intake, Protocol protocol, bool all_or_nothing) {
-  const IngestLimits& limits = context_.options.limits;
-  if (intake.received.points() > limits.points_per_request_max) {
+  if (auto over = intake.received.over_limit()) {
     context_.stats.body_refused();
-    co_return fail(
-        Errc::kTooLarge,
-        fmt::format("More than {} data points in one request", limits.points_per_request_max),
-        "Send fewer at a time or raise ingest.points_per_request_max");
+    co_return std::unexpected(*std::move(over));
   }
   ReceivedPoints::Parsed parsed = intake.received.take();
-  std::vector<BatchRefusal> refused = std::move(parsed.refused);
-  for (std::size_t sampled = 0; const BatchRefusal& refusal : refused) {
-    if (sampled++ < kBodyRefusalsMax) {
-      context_.stats.refused(protocol, refusal.why, intake.part_text(refusal.origin));
-    } else {
-      context_.stats.refused(protocol, refusal.why.reason, 1);
-    }
+  for (const BatchRefusal& refusal : parsed.refused) {
+    context_.stats.refused(protocol, refusal.why, intake.part_text(refusal.origin));
   }
+  context_.stats.refused(protocol, RefusalReason::kIllegalArgument, parsed.refused_unkept);
   BodyOutcome outcome;
   outcome.skipped = std::move(parsed.skipped);
   outcome.families = std::move(parsed.families);
+  outcome.refused_parts = parsed.refused_parts;
+  std::vector<BatchRefusal> refused = std::move(parsed.refused);
   if (all_or_nothing && !refused.empty()) {
-    summarize(std::move(refused), outcome);
+    outcome.refusals = first_refusals(std::move(refused));
     co_return std::move(outcome);
   }
   CO_TRY(CommitResult committed, co_await context_.commit(std::move(parsed.points), protocol));
+  if (committed.failed && !passes(committed.failed->code)) {
+    co_return std::unexpected(*std::move(committed.failed));
+  }
   outcome.points = committed.taken;
   outcome.retryable_error = retryable_error_of(committed);
+  outcome.refused_parts += parts_of(committed.refused);
   std::ranges::move(committed.refused, std::back_inserter(refused));
   if (committed.taken > 0) {
     Result<void> settled =
@@ -114,7 +134,7 @@ Task<BodyOutcome> BodyWriter::store(Intake& intake, Protocol protocol, bool all_
                                       "Points may be stored or not: send them again"};
     }
   }
-  summarize(std::move(refused), outcome);
+  outcome.refusals = first_refusals(std::move(refused));
   co_return std::move(outcome);
 }
 

@@ -59,8 +59,9 @@ class BodyWriter {
   [[nodiscard]] const IngestLimits& limits() const;
 
   // An error is about the whole body, and nothing is stored: kInvalidArgument, it is no message of
-  // its protocol; kTooLarge, it has more than points_per_request_max points. The body outlives the
-  // task.
+  // its protocol; kTooLarge, it has more than points_per_request_max points and refusals, or too
+  // long names of new series; or an error of the store that repeating does not mend. The body
+  // outlives the task.
   Task<BodyOutcome> put(PointBody& body, Protocol protocol);
   Task<BodyOutcome> put(LinesBody body, Protocol protocol);
 

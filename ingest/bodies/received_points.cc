@@ -2,20 +2,41 @@
 
 #include <utility>
 
+#include <fmt/format.h>
+
+#include "common/bytes/utf8.h"
+
 namespace halite::ingest {
 
-ReceivedPoints::ReceivedPoints(WriterContext& context, SeriesNamer name, std::size_t points_max)
+ReceivedPoints::ReceivedPoints(WriterContext& context, SeriesNamer name,
+                               const ReceivedLimits& limits)
     : context_(context),
       name_(std::move(name)),
-      points_max_(points_max),
+      limits_(limits),
       parsed_{.points = IngestBatch(context.store.pin_series()),
               .refused = {},
               .skipped = {},
               .families = {}},
       reader_(context.cache.reader(parsed_.points.pin())) {}
 
+std::optional<Error> ReceivedPoints::over_limit() const {
+  if (items_ > limits_.items_max) {
+    return Error{Errc::kTooLarge,
+                 fmt::format("More than {} data points in one request", limits_.items_max),
+                 "Send fewer at a time or raise ingest.points_per_request_max"};
+  }
+  if (!names_fit_) {
+    return Error{Errc::kTooLarge,
+                 fmt::format("The names of new series in one request take more than {} bytes",
+                             limits_.new_series_bytes_max),
+                 "Send fewer at a time"};
+  }
+  return std::nullopt;
+}
+
 ReceivedPoints::Parsed ReceivedPoints::take() {
   reader_.reset();
+  context_.stats.looked_up(looked_up_ - missed_, missed_);
   return std::move(parsed_);
 }
 
@@ -26,6 +47,7 @@ SeriesKey ReceivedPoints::likely_series() const {
 }
 
 void ReceivedPoints::take_likely_series() {
+  ++looked_up_;
   id_ = reader_->expected()->id;
   reader_->take_expected();
 }
@@ -36,32 +58,47 @@ void ReceivedPoints::series(const SeriesKey& key) {
       expected->tags() == key.tags) {
     return take_likely_series();
   }
+  ++looked_up_;
   hash_ = context_.cache.hash(key);
   id_ = reader_->find_in_order(key, hash_);
   if (id_) return;
+  ++missed_;
+  no_name_.reset();
   grammar_ = key.grammar;
   metric_.assign(key.metric);
   tags_.assign(key.tags);
 }
 
 void ReceivedPoints::point(PointBits point) {
-  if (++points_ > points_max_) return;
+  if (++items_ > limits_.items_max || !names_fit_) return;
   IngestBatch& points = parsed_.points;
   if (id_) return points.add(*id_, point, part_);
+  if (no_name_) return refuse(*no_name_);
   const SeriesKey key{.grammar = grammar_, .metric = metric_, .tags = tags_};
   if (points.add_if_waiting(key, hash_, point, part_)) return;
   auto name = name_(key);
-  if (!name) return refuse(std::move(name).error().text);
+  if (!name) return refuse(no_name_.emplace(std::move(name).error().text));
   points.add_waiting(key, hash_, *std::move(name), point, part_);
+  names_fit_ = points.waiting_bytes() <= limits_.new_series_bytes_max;
 }
 
 // All points of a line may have one reason.
 void ReceivedPoints::refuse(std::string reason) {
   std::vector<BatchRefusal>& refused = parsed_.refused;
-  if (!refused.empty() && refused.back().origin == part_ && refused.back().why.text == reason) {
+  if (last_refused_ != part_) {
+    last_refused_ = part_;
+    ++parsed_.refused_parts;
+  } else if (!refused.empty() && refused.back().origin == part_ &&
+             refused.back().why.text == reason) {
     return;
   }
-  refused.push_back({.origin = part_, .why = {.text = std::move(reason)}});
+  ++items_;
+  const bool first = refused.empty() || refused.back().origin != part_;
+  if (refused.size() < limits_.refusals_kept_max && (first || limits_.every_reason)) {
+    refused.push_back({.origin = part_, .why = {.text = std::move(reason)}});
+  } else {
+    ++parsed_.refused_unkept;
+  }
 }
 
 void ReceivedPoints::skip(std::string_view what) {
@@ -74,8 +111,12 @@ void ReceivedPoints::skip(std::string_view what) {
 }
 
 void ReceivedPoints::metadata(const MetricMetadata& about) {
+  for (const std::string_view text : {about.family, about.type, about.unit, about.help}) {
+    if (!is_utf8(text)) return skip("metadata that is not UTF-8");
+  }
   auto found = parsed_.families.find(about.family);
   if (found == parsed_.families.end()) {
+    if (parsed_.families.size() >= limits_.families_max) return skip("metadata of a metric");
     found = parsed_.families.emplace(about.family, storage::FamilyFields()).first;
   }
   storage::FamilyFields& kept = found->second;

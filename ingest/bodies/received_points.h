@@ -20,24 +20,35 @@
 
 namespace halite::ingest {
 
+// What one body may contain. Reaching a limit never keeps memory growing.
+struct ReceivedLimits {
+  std::size_t items_max = 0;             // points and refusals; more are counted, but not kept
+  bool every_reason = false;             // of a part; otherwise only the first
+  std::size_t refusals_kept_max = 0;     // with their reasons; the others are only counted
+  std::size_t new_series_bytes_max = 0;  // names and keys of series without an id
+  std::size_t families_max = 0;          // metadata of more is skipped
+};
+
 class ReceivedPoints final : public PointReceiver {
  public:
   // PointParser::series_name() or PointBody::series_name().
   using SeriesNamer = std::function<std::expected<SeriesName, Refused>(const SeriesKey&)>;
 
-  // More than points_max points are counted, but not kept.
-  ReceivedPoints(WriterContext& context, SeriesNamer name, std::size_t points_max);
+  ReceivedPoints(WriterContext& context, SeriesNamer name, const ReceivedLimits& limits);
 
   struct Parsed {
     IngestBatch points;
-    std::vector<BatchRefusal> refused;  // by part
+    std::vector<BatchRefusal> refused;  // the first ones, by part
+    std::uint64_t refused_parts = 0;    // with any refusal
+    std::uint64_t refused_unkept = 0;   // refusals that are not in `refused`
     std::map<std::string, std::uint64_t, std::less<>> skipped;
     storage::Families families;
   };
   // Everything so far. Releases what it holds of the series cache: nothing may follow.
   [[nodiscard]] Parsed take();
 
-  [[nodiscard]] std::size_t points() const { return points_; }  // also those not kept
+  // Why the body as a whole must be refused; nothing if it is within its limits.
+  [[nodiscard]] std::optional<Error> over_limit() const;
 
   void part(std::uint32_t number) override { part_ = number; }
   void series(const SeriesKey& key) override;
@@ -51,17 +62,22 @@ class ReceivedPoints final : public PointReceiver {
  private:
   WriterContext& context_;
   const SeriesNamer name_;
-  const std::size_t points_max_;
+  const ReceivedLimits limits_;
   Parsed parsed_;
   std::optional<SeriesCache::Reader> reader_;
-  std::size_t points_ = 0;
+  std::size_t items_ = 0;
+  std::uint64_t looked_up_ = 0;
+  std::uint64_t missed_ = 0;
+  bool names_fit_ = true;
   std::uint32_t part_ = 0;
+  std::optional<std::uint32_t> last_refused_;  // the part of the last refusal
   // The series of the next points: its id, or the bytes that name it.
   std::optional<storage::SeriesId> id_;
   KeyGrammar grammar_ = KeyGrammar::kPutLine;
   std::string metric_;
   std::string tags_;
   std::uint64_t hash_ = 0;
+  std::optional<std::string> no_name_;  // why it has none
 };
 
 }  // namespace halite::ingest

@@ -20,6 +20,9 @@ std::expected<SeriesKey, std::string> GraphitePath::key(std::string_view path) {
                        .tags = path.substr(brace + 1, path.size() - brace - 2)};
     }
   }
+  if (path.find_first_of("{}") != std::string_view::npos) [[unlikely]] {
+    return std::unexpected("a brace in the path, which is not of labels: name{key=\"value\"}");
+  }
   const std::size_t end = path.find(';');
   if (end != std::string_view::npos) {
     if (end + 1 == path.size()) return std::unexpected("the path ends with ';', without a tag");

@@ -96,7 +96,12 @@ class ImportBatch::FormatLines final : public Impl {
 
   std::uint32_t add(const ImportText& text) override {
     const auto name = [this](const SeriesKey& key) { return parser_->series_name(key); };
-    ReceivedPoints& received = received_.emplace(context(), name, kNoLimit);
+    ReceivedPoints& received = received_.emplace(context(), name,
+                                                 ReceivedLimits{.items_max = kNoLimit,
+                                                                .every_reason = true,
+                                                                .refusals_kept_max = kNoLimit,
+                                                                .new_series_bytes_max = kNoLimit,
+                                                                .families_max = 0});
     if (has_header_ && !text.first_line.empty()) parser_->line(text.first_line, received);
     std::uint32_t line = 0;
     for (std::string_view lines = text.lines; !lines.empty();) {

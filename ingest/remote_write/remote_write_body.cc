@@ -129,6 +129,8 @@ Result<void> RemoteWriteBody::count_item() {
 
 std::string RemoteWriteBody::about_series(const Labels& labels, std::string_view reason) const {
   constexpr std::size_t kBytesMax = 200;
+  constexpr std::size_t kLabelsMax = 2048;  // longer ones would cost too much, for each bad sample
+  if (labels && labels->size() > kLabelsMax) return std::string(reason);
   const auto name = labels ? series_name(key_of(*labels)) : std::unexpected(Refused());
   if (!name) return std::string(reason);
   std::string text;

@@ -45,8 +45,9 @@ class RequestV1 final : public RemoteWriteBody {
     const SeriesKey likely = to.likely_series();
     if (likely.grammar == KeyGrammar::kLabelFields && fields.starts_with(likely.tags) &&
         parse_samples(fields.substr(likely.tags.size()))) {
+      const std::string_view labels = fields.substr(0, likely.tags.size());
       to.take_likely_series();
-      return pass_on(samples_, likely.tags, to);
+      return pass_on(samples_, labels, to);
     }
     return read_any_series(request, to);
   }

@@ -54,7 +54,7 @@ void use(const web::Request& request) {
   const Result<void> parsed = web::parse_target(request.target, true, target);
   if (parsed) (void)web::parse_lookup_uri(target);
   const Result<web::Coding> coding = web::parse_content_encoding(
-      request.headers.get("Content-Encoding"), target.endpoint == "remote_write");
+      request.headers.get("Content-Encoding"), target.endpoint == "prometheus/write");
   if (!coding) return;
   const Result<std::string> body = web::inflate_body(request.body, *coding, kInflatedMax);
   if (!body) return;

@@ -30,10 +30,11 @@ ingest::FormatOptions GraphiteSink::format() const {
 }
 
 asio::awaitable<void> GraphiteSink::put_lines(std::string_view text) {
+  const ingest::FormatOptions options = format();  // once: repeated points keep their times
   bool again = true;
   while (again) {
     auto putting = bodies_.put(
-        ingest::LinesBody{.text = text, .format = ingest::Format::kGraphite, .options = format()},
+        ingest::LinesBody{.text = text, .format = ingest::Format::kGraphite, .options = options},
         kProtocol);
     const Result<ingest::BodyOutcome> put = co_await std::move(putting);
     if (!put) refuse(put.error().message, text.substr(0, text.find('\n')));
@@ -42,9 +43,10 @@ asio::awaitable<void> GraphiteSink::put_lines(std::string_view text) {
 }
 
 Task<void> GraphiteSink::put_pickle(std::string_view message) {
+  const ingest::FormatOptions options = format();
   bool again = true;
   while (again) {
-    ingest::PickleBody body(message, format(), bodies_.limits());
+    ingest::PickleBody body(message, options, bodies_.limits());
     auto putting = bodies_.put(body, kProtocol);
     const Result<ingest::BodyOutcome> put = co_await std::move(putting);
     if (!put) co_return std::unexpected(put.error());

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "common/log.h"
 #include "storage/meta/metadata.h"
-#include "web/json/error_map.h"
 
 namespace halite::web {
 
@@ -23,16 +23,12 @@ std::string refusals_text(const ingest::BodyOutcome& outcome, std::string_view p
 
 boost::asio::awaitable<std::optional<Response>> whole_failure(const Call& call,
                                                               ingest::BodyOutcome& put) {
-  if (put.retryable_error) {
-    // OTLP's senders repeat only 429, 502, 503 and 504.
-    const int status = http_status(put.retryable_error->code);
-    co_return error_response(call, status == 429 ? status : 503, put.retryable_error->message,
-                             put.retryable_error->details);
-  }
+  if (put.retryable_error) co_return error_response(call, *put.retryable_error);
   if (put.families.empty()) co_return std::nullopt;
   auto keeping = call.services.metadata.families().put(std::move(put.families));
   const Result<void> kept = co_await std::move(keeping);
-  if (!kept) co_return error_response(call, kept.error());
+  // The points are durable, and senders repeat their metadata.
+  if (!kept) log::warn("metadata of metrics is not kept: {}", kept.error().message);
   co_return std::nullopt;
 }
 

@@ -80,7 +80,8 @@ void ExportLines::end_series() {
         text_ += '{';
       }
       text_ += "\"omitted\":";
-      append_json_string(text_, fmt::format("{} point{}; the first: {}", omitted_, omitted_ == 1 ? "" : "s", why_));
+      append_json_string(text_, fmt::format("{} point{}; the first: {}", omitted_,
+                                            omitted_ == 1 ? "" : "s", why_));
       text_ += "}\n";
     }
   }

@@ -35,12 +35,14 @@ boost::asio::awaitable<Response> put_lines(Call& call, Format format, ingest::Pr
   ingest::FormatOptions options;
   options.default_time = call.services.clock.now_ms();
   if (const std::string_view time = call.target.get("timestamp"); !time.empty()) {
-    TimestampMs ms = 0;
-    if (!read_number(time, ms) || ms < 0) {
+    std::int64_t count = 0;
+    if (!read_number(time, count)) {
       co_return error_response(
           call, 400, fmt::format("timestamp must be milliseconds since 1970, not \"{}\"", time));
     }
-    options.default_time = ms;
+    const auto ms = ingest::time_in(count, ingest::TimeUnit::kMilliseconds);
+    if (!ms) co_return error_response(call, 400, "timestamp: " + ms.error());
+    options.default_time = *ms;
   }
   ingest::BodyWriter bodies(call.services.writer);
   auto putting = bodies.put(

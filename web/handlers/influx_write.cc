@@ -76,6 +76,7 @@ Response version_3_failure(std::string_view body, const ingest::BodyOutcome& put
 }
 
 Response refused_lines(const Call& call, const ingest::BodyOutcome& put, bool whole) {
+  whole = whole && put.points == 0;  // the store may refuse lines that parse
   if (call.target.dialect == Dialect::kInflux3) {
     return version_3_failure(call.request.body, put, whole);
   }
@@ -98,7 +99,11 @@ boost::asio::awaitable<Response> handle_influx_write(Call& call) {
   const std::string_view precision = call.target.get("precision");
   const std::optional<TimeUnit> unit = precision_of(precision, dialect);
   if (!unit) co_return error_response(call, 400, wrong_precision(precision, dialect));
-  const bool whole = dialect == Dialect::kInflux3 && call.target.get("accept_partial") == "false";
+  const std::string_view partial = call.target.get("accept_partial");
+  if (!partial.empty() && partial != "true" && partial != "false") {
+    co_return error_response(call, 400, "accept_partial must be true or false");
+  }
+  const bool whole = dialect == Dialect::kInflux3 && partial == "false";
 
   ingest::FormatOptions options = call.options.influx;
   options.influx_precision = *unit;

@@ -89,6 +89,8 @@ Result<std::string> decompress_zstd(std::string_view body, std::size_t bytes_max
   const std::unique_ptr<ZSTD_DStream, decltype(&ZSTD_freeDStream)> stream(ZSTD_createDStream(),
                                                                           ZSTD_freeDStream);
   HALITE_CHECK(stream != nullptr, "zstd has no memory");
+  constexpr int kWindowLogMax = 23;  // 8 MiB: RFC 9659, 3
+  ZSTD_DCtx_setParameter(stream.get(), ZSTD_d_windowLogMax, kWindowLogMax);
   std::string result;
   ZSTD_inBuffer in{.src = body.data(), .size = body.size(), .pos = 0};
   while (true) {

@@ -15,15 +15,15 @@ namespace {
 
 constexpr std::array kForeignPaths = {
     // Prometheus', VictoriaMetrics', Mimir's and InfluxDB's names of remote_write
-    ForeignPath{"/api/v1/write", "remote_write", Dialect::kPrometheus},
-    ForeignPath{"/api/v1/push", "remote_write", Dialect::kPrometheus},
-    ForeignPath{"/prometheus/api/v1/write", "remote_write", Dialect::kPrometheus},
-    ForeignPath{"/prometheus/api/v1/push", "remote_write", Dialect::kPrometheus},
-    ForeignPath{"/api/v1/prom/write", "remote_write", Dialect::kPrometheus},
+    ForeignPath{"/api/v1/write", "prometheus/write", Dialect::kPrometheus},
+    ForeignPath{"/api/v1/push", "prometheus/write", Dialect::kPrometheus},
+    ForeignPath{"/prometheus/api/v1/write", "prometheus/write", Dialect::kPrometheus},
+    ForeignPath{"/prometheus/api/v1/push", "prometheus/write", Dialect::kPrometheus},
+    ForeignPath{"/api/v1/prom/write", "prometheus/write", Dialect::kPrometheus},
 
-    ForeignPath{"/v1/metrics", "otlp", Dialect::kOtlp},
-    ForeignPath{"/api/v1/otlp/v1/metrics", "otlp", Dialect::kOtlp},
-    ForeignPath{"/opentelemetry/v1/metrics", "otlp", Dialect::kOtlp},
+    ForeignPath{"/v1/metrics", "otlp/metrics", Dialect::kOtlp},
+    ForeignPath{"/api/v1/otlp/v1/metrics", "otlp/metrics", Dialect::kOtlp},
+    ForeignPath{"/opentelemetry/v1/metrics", "otlp/metrics", Dialect::kOtlp},
 
     ForeignPath{"/write", "influx/write", Dialect::kInflux1},
     ForeignPath{"/influx/write", "influx/write", Dialect::kInflux1},
@@ -36,11 +36,12 @@ constexpr std::array kForeignPaths = {
     ForeignPath{"/api/v2/write", "influx/v2/write", Dialect::kInflux2},
     ForeignPath{"/influx/api/v2/write", "influx/v2/write", Dialect::kInflux2},
     ForeignPath{"/api/v3/write_lp", "influx/v3/write", Dialect::kInflux3},
+    ForeignPath{"/influx/api/v3/write_lp", "influx/v3/write", Dialect::kInflux3},
 
     ForeignPath{"/api/v1/import/prometheus", "import/prometheus", Dialect::kPrometheus},
     ForeignPath{"/api/v1/import", "import/vmjson", Dialect::kPrometheus},
-    ForeignPath{"/api/v1/metadata", "metric_families", Dialect::kPrometheusJson},
-    ForeignPath{"/prometheus/api/v1/metadata", "metric_families", Dialect::kPrometheusJson},
+    ForeignPath{"/api/v1/metadata", "prometheus/metadata", Dialect::kPrometheusJson},
+    ForeignPath{"/prometheus/api/v1/metadata", "prometheus/metadata", Dialect::kPrometheusJson},
     ForeignPath{"/api/v1/export", "export/vmjson", Dialect::kPrometheus},
 };
 

@@ -136,8 +136,17 @@ asio::awaitable<bool> HttpSession::parse(HttpParser& parser) {
   at_ += fed.consumed;
   if (parser.failure()) {
     const HttpParser::Failure failure = *parser.failure();
-    co_await refuse_and_end(failure.status, failure.message);
-    co_return false;
+    Response refusal = refuse(failure.status, failure.message);
+    if (parser.header_done()) {
+      const Request head = parser.head();
+      Target target;
+      (void)parse_target(head.target, context_.options.grafana_prefix, target);
+      if (target.foreign()) {
+        refusal = foreign_error(target.dialect, head, failure.status, failure.message);
+        refusal.close = true;
+      }
+    }
+    co_return co_await refuse_early(std::move(refusal));
   }
   if (at_ == in_.size()) {
     in_.clear();
@@ -254,16 +263,16 @@ asio::awaitable<std::optional<Response>> HttpSession::prepare(RoutedRequest& rou
       co_return refusal;
     }
   }
-  const BodyForm form = routed.endpoint != nullptr ? routed.endpoint->body : BodyForm::kText;
   std::optional<Response> broken;
-  if (routed.endpoint != nullptr && routed.endpoint->check != nullptr) {
-    broken = routed.endpoint->check(routed.call);
-  }
+  if (routed.endpoint == nullptr) co_return broken;
+  const BodyForm form = routed.endpoint->body;
+  if (routed.endpoint->check != nullptr) broken = routed.endpoint->check(routed.call);
   if (!broken && !routed.call.target.foreign())
     broken = refuse_long_body(request, context_.options);
   if (!broken) broken = unpack(routed.call, form);
   // A byte order mark, which some Windows editors add.
-  if (form == BodyForm::kText && request.body.starts_with("\xEF\xBB\xBF")) {
+  const bool text = form == BodyForm::kText || is_otlp_json(request);
+  if (text && request.body.starts_with("\xEF\xBB\xBF")) {
     request.body.erase(0, 3);
   }
   co_return broken;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <string_view>
 #include <utility>
 
@@ -35,17 +36,23 @@ TableSpec family_table_spec(std::string name) {
   return spec;
 }
 
-std::vector<RowWrite> FamilyStore::changes(const Families& families) const {
+std::vector<RowWrite> FamilyStore::begin(const Families& families, std::vector<Change>& changes) {
   std::vector<RowWrite> rows;
   const std::scoped_lock lock(mutex_);
   for (const auto& [name, fields] : families) {
     if (name.empty() || name.size() > kTextBytesMax) continue;
-    const auto known = known_.find(name);
     RowWrite row{.row = name, .puts = {}, .deletes = {}};
     for (const Field& field : kFields) {
       const std::string& text = fields.*(field.text);
       if (text.empty() || text.size() > kTextBytesMax) continue;
-      if (known != known_.end() && known->second.*(field.text) == text) continue;
+      const std::hash<std::string_view> hash;
+      const Change change{.cell = hash(name) * 31 + hash(field.qualifier), .text = hash(text) | 1U};
+      if (known_.size() >= kKnownMax) known_.clear();
+      KnownText& known = known_[change.cell];
+      if (known.writing == 0 && known.text == change.text) continue;
+      known.contested = known.writing > 0;
+      ++known.writing;
+      changes.push_back(change);
       row.puts.push_back({.column = {kFamily, Bytes(field.qualifier)}, .value = text});
     }
     if (!row.puts.empty()) rows.push_back(std::move(row));
@@ -53,20 +60,24 @@ std::vector<RowWrite> FamilyStore::changes(const Families& families) const {
   return rows;
 }
 
-Task<void> FamilyStore::put(Families families) {
-  std::vector<RowWrite> rows = changes(families);
-  if (rows.empty()) co_return Result<void>();
-  CO_TRY_VOID(co_await table_->write(rows));
+void FamilyStore::end(const std::vector<Change>& changes, bool written) {
   const std::scoped_lock lock(mutex_);
-  if (known_.size() + rows.size() > kKnownMax) known_.clear();
-  for (const RowWrite& row : rows) {
-    FamilyFields& known = known_[row.row];
-    for (const CellWrite& put : row.puts) {
-      const auto* const field = std::ranges::find(kFields, put.column.qualifier, &Field::qualifier);
-      known.*(field->text) = put.value;
-    }
+  for (const Change& change : changes) {
+    const auto found = known_.find(change.cell);
+    if (found == known_.end() || found->second.writing == 0) continue;  // it began anew
+    KnownText& known = found->second;
+    --known.writing;
+    known.text = written && !known.contested ? change.text : 0;
   }
-  co_return Result<void>();
+}
+
+Task<void> FamilyStore::put(Families families) {
+  std::vector<Change> changes;
+  std::vector<RowWrite> rows = begin(families, changes);
+  if (rows.empty()) co_return Result<void>();
+  Result<void> written = co_await table_->write(std::move(rows));
+  end(changes, written.has_value());
+  co_return written;
 }
 
 Task<Families> FamilyStore::read(std::optional<std::string> name, std::size_t families_max) {

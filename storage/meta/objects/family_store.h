@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "common/threads/task.h"
@@ -31,14 +33,26 @@ class FamilyStore {
   Task<Families> read(std::optional<std::string> name, std::size_t families_max);
 
  private:
-  // The cells to write, and what is known after that.
-  [[nodiscard]] std::vector<RowWrite> changes(const Families& families) const;
+  // What the table has in a cell, as far as it was written here.
+  struct KnownText {
+    std::uint64_t text = 0;     // its hash; 0: not known
+    std::uint32_t writing = 0;  // writes that have not ended
+    bool contested = false;     // there were several at once: nobody knows which was last
+  };
+  struct Change {
+    std::uint64_t cell = 0;
+    std::uint64_t text = 0;
+  };
 
-  static constexpr std::size_t kKnownMax = 100'000;  // more, and it begins anew
+  // The cells to write. Those in `changes` are then being written.
+  [[nodiscard]] std::vector<RowWrite> begin(const Families& families, std::vector<Change>& changes);
+  void end(const std::vector<Change>& changes, bool written);
+
+  static constexpr std::size_t kKnownMax = 300'000;  // cells; more, and it begins anew
 
   const std::shared_ptr<Table> table_;
-  mutable std::mutex mutex_;
-  Families known_;  // what the table has, as far as it was written here; guarded by mutex_
+  std::mutex mutex_;
+  std::unordered_map<std::uint64_t, KnownText> known_;  // by hash of the cell; guarded by mutex_
 };
 
 }  // namespace halite::storage

@@ -419,11 +419,12 @@ TEST(FormatWriters, WriteStalenessMarkersAsNullIfTold) {
   EXPECT_FALSE(put(1'700'000'002'000, kStaleMarker + 1, kFloat)) << "another NaN";
   EXPECT_TRUE(put(1'700'000'003'000, integer_bits(3), 0));
   writer->footer(text);
-  EXPECT_EQ(text,
-            R"({"metric":{"__name__":"m"},"values":[1,null],"timestamps":[1700000000000,1700000001000]})"
-            "\n"
-            R"({"metric":{"__name__":"m"},"values":[3],"timestamps":[1700000003000]})"
-            "\n");
+  EXPECT_EQ(
+      text,
+      R"({"metric":{"__name__":"m"},"values":[1,null],"timestamps":[1700000000000,1700000001000]})"
+      "\n"
+      R"({"metric":{"__name__":"m"},"values":[3],"timestamps":[1700000003000]})"
+      "\n");
 }
 
 TEST(FormatWriters, WriteLines) {
