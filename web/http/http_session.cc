@@ -137,7 +137,7 @@ asio::awaitable<bool> HttpSession::parse(HttpParser& parser) {
   if (parser.failure()) {
     const HttpParser::Failure failure = *parser.failure();
     Response refusal = refuse(failure.status, failure.message);
-    if (parser.header_done()) {
+    if (failure.status == 413) {  // the headers are complete then
       const Request head = parser.head();
       Target target;
       (void)parse_target(head.target, context_.options.grafana_prefix, target);
