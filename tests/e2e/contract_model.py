@@ -58,6 +58,12 @@ for name, strategy in {
     schemathesis.openapi.format(f"halite-{name}", strategy)
 
 
+@schemathesis.serializer("application/x-protobuf")
+def protobuf(_, value):
+    """Any bytes: what is generated is no message, or an empty one."""
+    return value if isinstance(value, bytes) else str(value).encode()
+
+
 # ---- the description ----------------------------------------------------------------------------
 
 def close_objects(node):
