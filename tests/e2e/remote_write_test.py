@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
 """Prometheus' remote_write against the real binary: by a sender of ours, in both versions, over a
-kill -9; and by a real Prometheus, where one is installed (Debian's package prometheus), which
-scrapes the server that it writes to, is refused while that is stopped, and repeats."""
+kill -9; and by a real Prometheus and a real vmagent, where they are installed (Debian's packages
+prometheus and victoria-metrics), which scrape the server that they write to, are refused while that
+is stopped, and repeat."""
 
+import hashlib
 import json
+import re
 import shutil
 import subprocess
 import time
@@ -77,13 +80,8 @@ remote_write:
     queue_config: {{batch_send_deadline: 500ms, max_backoff: 500ms}}
     metadata_config: {{send_interval: 1s}}
 """)
-        log = (self.scratch / "prometheus.log").open("w")
-        prometheus = subprocess.Popen(
-            ["prometheus", f"--config.file={config}", "--web.listen-address=127.0.0.1:0",
-             f"--storage.tsdb.path={self.scratch}/prometheus"], stdout=log, stderr=log)
-        self.addCleanup(log.close)
-        self.addCleanup(prometheus.wait)
-        self.addCleanup(prometheus.kill)
+        self.launch("prometheus", f"--config.file={config}", "--web.listen-address=127.0.0.1:0",
+                    f"--storage.tsdb.path={self.scratch}/prometheus")
         began = int(time.time())
         self.eventually("samples", lambda: self.ups(halite, began) >= 5)
         halite.terminate()
@@ -99,6 +97,49 @@ remote_write:
         self.assertEqual([line for line in metrics if "points_refused" in line
                           and "remote_write" in line and not line.endswith(" 0")], [])
         self.assertNotIn("non-recoverable", (self.scratch / "prometheus.log").read_text())
+
+    @unittest.skipUnless(shutil.which("vmagent"), "no vmagent is installed")
+    def test_a_real_vmagent(self):
+        accounts = self.scratch / "accounts.toml"
+        digest = hashlib.sha256(b"halite_vmagent").hexdigest()
+        accounts.write_text(f'[tokens.vmagent]\nsha256 = "{digest}"\nroles = "write"\n')
+        accounts.chmod(0o600)
+        settings = ("--set", f"auth.file={accounts}", "--set", "auth.anonymous=read")
+        halite = self.server(*settings).start()
+        port = halite.port
+        config = self.scratch / "scrape.yml"
+        config.write_text(f"""
+global: {{scrape_interval: 500ms}}
+scrape_configs:
+  - job_name: halite
+    static_configs: [{{targets: ["127.0.0.1:{port}"]}}]
+""")
+        self.launch("vmagent", f"-promscrape.config={config}", "-httpListenAddr=127.0.0.1:0",
+                    f"-remoteWrite.url=http://127.0.0.1:{port}/api/v1/write",
+                    "-remoteWrite.bearerToken=halite_vmagent",
+                    f"-remoteWrite.tmpDataPath={self.scratch}/vmagent")
+        began = int(time.time())
+        self.eventually("samples", lambda: self.ups(halite, began) >= 5)
+        halite.terminate()
+        stopped = int(time.time())
+        time.sleep(2)
+        again = self.server(*settings, listen=f"127.0.0.1:{port}").start()
+        self.eventually("samples again", lambda: self.ups(again, stopped) >= 8)
+        found = again.query("none:up{job=halite}", began, began + 3600)
+        self.assertEqual(found[0]["tags"], {"job": "halite", "instance": f"127.0.0.1:{port}"})
+        self.assertIn(0, found[0]["dps"].values())
+        log = (self.scratch / "vmagent.log").read_text()
+        self.assertNotIn("rejected", log)
+        # 503 while the store is opened; vmagent repeats.
+        self.assertLessEqual(set(re.findall(r"during retry #\d+: (\d+)", log)), {"503"})
+
+    def launch(self, program, *arguments):
+        """Runs it until the end of the test; its log is PROGRAM.log."""
+        log = (self.scratch / f"{program}.log").open("w")
+        process = subprocess.Popen([program, *arguments], stdout=log, stderr=log)
+        self.addCleanup(log.close)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
 
     def ups(self, halite, begin):
         status, body = halite.request("GET", f"/api/query?start={begin}&ms=true&m=none:up%7Bjob=halite%7D")
