@@ -106,6 +106,24 @@ class ProtoReader {
     return {at_ - size, static_cast<std::size_t>(size)};
   }
 
+  // Moves over the fields directly behind the current one that have its number, all of them of
+  // kBytes. Returns them and the current one, as they lie in the body, for again(). Then only
+  // next() may follow.
+  [[nodiscard]] BytesView take_run() {
+    const char* const begin = field_at_;
+    const char tag = *begin;
+    if (wire_ != ProtoWire::kBytes || static_cast<unsigned char>(tag) >= 0x80) return raw();
+    while (at_ != end_ && *at_ == tag) {
+      const char* const field = at_++;
+      if (!take(value_) || value_ > static_cast<std::size_t>(end_ - at_)) {
+        at_ = field;  // next() reports it
+        break;
+      }
+      at_ += value_;
+    }
+    return {begin, at_};
+  }
+
   [[nodiscard]] ProtoReader message() { return {bytes(), *fault_, origin_}; }
   // Reads some of the fields again, which lie in the body.
   [[nodiscard]] ProtoReader again(BytesView fields) const { return {fields, *fault_, origin_}; }

@@ -154,6 +154,39 @@ TEST(ProtoReader, TakesRepeatedNumbersPackedOrNot) {
   EXPECT_EQ(doubles, (std::vector<double>{1, 2, 1}));
 }
 
+TEST(ProtoReader, TakesFieldsOfOneNumberAtOnce) {
+  const std::string long_one = "0A8001" + std::string(std::size_t{2} * 128, '0');
+  const Bytes body = hex("0A0161" + long_one + "0A00" + "0801" + "0A0162" + "120163" + "0A0164");
+  ProtoFault fault;
+  ProtoReader reader(body, fault);
+  std::vector<std::size_t> sizes;
+  std::size_t parts = 0;
+  while (reader.next()) {
+    if (reader.field() != 1) continue;
+    const BytesView run = reader.take_run();
+    sizes.push_back(run.size());
+    for (ProtoReader again = reader.again(run); again.next();) ++parts;
+  }
+  EXPECT_FALSE(fault);
+  EXPECT_EQ(sizes, (std::vector<std::size_t>{3 + 131 + 2, 2, 3, 3}));
+  EXPECT_EQ(parts, 6u);
+}
+
+TEST(ProtoReader, ARunEndsBeforeAFault) {
+  const auto run_of = [](const Bytes& body) {
+    ProtoFault fault;
+    ProtoReader reader(body, fault);
+    if (!reader.next()) return fault.text();
+    const BytesView run = reader.take_run();
+    return to_hex(run) + (reader.next() ? " and more" : ' ' + fault.text());
+  };
+  EXPECT_EQ(run_of(hex("0A0161")), "0A0161 ");
+  EXPECT_EQ(run_of(hex("0A01610A")), "0A0161 byte 4: field 1 is longer than its message");
+  EXPECT_EQ(run_of(hex("0A01610A0261")), "0A0161 byte 4: field 1 is longer than its message");
+  // Numbers of two bytes are not compared.
+  EXPECT_EQ(run_of(hex("820100820100")), "820100 and more");
+}
+
 TEST(ProtoReader, RefusesPackedNumbersThatAreCutOff) {
   const auto fault_of = [](const Bytes& body) {
     ProtoFault fault;
