@@ -144,6 +144,8 @@ std::string MetricReader::take_kind(ProtoReader data, const Sent& sent) {
 
 void MetricReader::read_number(ProtoReader point) {
   attributes_.clear();
+  attribute_runs_ = 0;
+  tags_.reset();
   Common common;
   std::uint32_t value_field = 0;
   ValueBits value = 0;
@@ -161,7 +163,7 @@ void MetricReader::read_number(ProtoReader point) {
         ++common.exemplars;
         break;
       case 7:
-        add_attribute(point);
+        add_attributes(point);
         break;
       case 8:
         common.flags = point.varint();
@@ -170,12 +172,12 @@ void MetricReader::read_number(ProtoReader point) {
         break;
     }
   }
-  if (!begin_point(common, {})) return;
+  if (!take_common(common) || !make_tags_of_number()) return;
   if (value_field == 0 && !stale_) return refuse("a data point without a value");
   if (value_field == 6 && !stale_) {
-    pass(name_, integer_point(time_, as_integer(value)));
+    pass(name_, *tags_, integer_point(time_, as_integer(value)));
   } else {
-    pass(name_, real(value));
+    pass(name_, *tags_, real(value));
   }
 }
 
@@ -301,7 +303,24 @@ void MetricReader::read_summary(ProtoReader point) {
   pass(count_name_, count(all));
 }
 
-bool MetricReader::begin_point(const Common& common, std::string_view own_label) {
+void MetricReader::add_attributes(ProtoReader& point) {
+  const BytesView run = point.take_run();
+  if (attribute_runs_++ == 0) {
+    attribute_bytes_ = run;
+    tags_ = remembered_.find(run);
+    if (tags_) return;
+  } else if (tags_) {
+    tags_.reset();
+    parse_attributes(point.again(attribute_bytes_));
+  }
+  parse_attributes(point.again(run));
+}
+
+void MetricReader::parse_attributes(ProtoReader list) {
+  while (list.next()) add_attribute(list);
+}
+
+bool MetricReader::take_common(const Common& common) {
   for (std::size_t i = 0; i < common.exemplars; ++i) to_.skip("an exemplar");
   stale_ = (common.flags & kNoRecordedValue) != 0;
   if (common.time_ns == 0) {
@@ -318,6 +337,10 @@ bool MetricReader::begin_point(const Common& common, std::string_view own_label)
     return false;
   }
   time_ = *time;
+  return true;
+}
+
+bool MetricReader::make_tags(std::string_view own_label) {
   if (const auto wrong = labels_.set(attributes_, own_label)) {
     refuse(*wrong);
     return false;
@@ -325,8 +348,16 @@ bool MetricReader::begin_point(const Common& common, std::string_view own_label)
   return true;
 }
 
-void MetricReader::pass(std::string_view metric, PointBits point) {
-  to_.series({.grammar = KeyGrammar::kNames, .metric = metric, .tags = labels_.tags()});
+bool MetricReader::make_tags_of_number() {
+  if (tags_) return true;
+  if (!make_tags({})) return false;
+  tags_ = labels_.tags();
+  if (attribute_runs_ == 1) remembered_.add(attribute_bytes_, *tags_);
+  return true;
+}
+
+void MetricReader::pass(std::string_view metric, std::string_view tags, PointBits point) {
+  to_.series({.grammar = KeyGrammar::kNames, .metric = metric, .tags = tags});
   to_.point(point);
 }
 

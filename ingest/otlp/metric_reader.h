@@ -6,16 +6,19 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "common/bytes/bytes.h"
 #include "common/bytes/proto_reader.h"
 #include "common/data_point.h"
 #include "ingest/formats/point_receiver.h"
 #include "ingest/options.h"
 #include "ingest/otlp/attributes.h"
 #include "ingest/otlp/prometheus_names.h"
+#include "ingest/otlp/remembered_tags.h"
 #include "ingest/otlp/series_labels.h"
 
 namespace halite::ingest {
@@ -30,7 +33,10 @@ class MetricReader {
       : labels_(limits, std::move(promoted)), to_(to) {}
 
   // The resource of the next metrics.
-  void set_resource(const Attributes& attributes) { labels_.set_resource(attributes); }
+  void set_resource(const Attributes& attributes) {
+    labels_.set_resource(attributes);
+    remembered_.clear();
+  }
   // Passes on the Metric that the reader's current field is.
   void read(ProtoReader& field);
 
@@ -60,15 +66,25 @@ class MetricReader {
 
   // Reads a KeyValue of the data point.
   void add_attribute(ProtoReader& point) { attributes_.add(point.message()); }
+  // The same for a number, with the KeyValues directly behind it.
+  void add_attributes(ProtoReader& point);
+  void parse_attributes(ProtoReader list);
   // Sets time_, stale_ and the tags; otherwise refuses the data point.
-  [[nodiscard]] bool begin_point(const Common& common, std::string_view own_label);
-  void pass(std::string_view metric, PointBits point);
+  [[nodiscard]] bool begin_point(const Common& common, std::string_view own_label) {
+    return take_common(common) && make_tags(own_label);
+  }
+  [[nodiscard]] bool take_common(const Common& common);
+  [[nodiscard]] bool make_tags(std::string_view own_label);
+  [[nodiscard]] bool make_tags_of_number();
+  void pass(std::string_view metric, PointBits point) { pass(metric, labels_.tags(), point); }
+  void pass(std::string_view metric, std::string_view tags, PointBits point);
   [[nodiscard]] std::string_view decimal(double value);  // valid until the next call
   [[nodiscard]] PointBits real(ValueBits value) const;
   [[nodiscard]] PointBits count(std::uint64_t value) const;
   void refuse(std::string_view why);
 
   SeriesLabels labels_;
+  RememberedTags remembered_;  // of numbers
   PointReceiver& to_;
   std::uint32_t number_ = 0;  // of the data point in the body
 
@@ -84,6 +100,11 @@ class MetricReader {
   Attributes attributes_;
   TimestampMs time_ = 0;
   bool stale_ = false;  // "no recorded value": markers take the place of values
+  // Of a number.
+  std::size_t attribute_runs_ = 0;        // attributes may lie apart
+  BytesView attribute_bytes_;             // the first run
+  std::optional<std::string_view> tags_;  // if they are known: attributes_ is empty then
+  // Of others.
   std::vector<std::uint64_t> bucket_counts_;
   std::vector<double> bounds_;
   std::vector<Quantile> quantiles_;

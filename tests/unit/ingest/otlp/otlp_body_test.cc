@@ -16,6 +16,7 @@
 #include "common/bytes/little_endian.h"
 #include "common/bytes/varint.h"
 #include "ingest/otlp/metric_reader.h"
+#include "ingest/otlp/remembered_tags.h"
 
 namespace halite::ingest {
 namespace {
@@ -159,6 +160,90 @@ TEST(OtlpBody, AResourceDoesNotLastLongerThanItsMetrics) {
   const Bytes body = request(message(2, metric), message(1, attribute("service.name", "x"))) +
                      request(message(2, metric));
   EXPECT_THAT(protobuf(body).lines, ElementsAre("1 m{job=x} 1", "2 m{} 1"));
+}
+
+TEST(OtlpBody, TheSameAttributesOfAnotherResource) {
+  const Bytes point = message(1, number_point(1, message(7, attribute("job", "j"))));
+  const Bytes metrics = message(2, message(1, "a") + message(5, point + point)) +
+                        message(2, message(1, "b") + message(5, point));
+  const Bytes body = request(metrics, message(1, attribute("service.name", "x"))) +
+                     request(metrics, message(1, attribute("service.instance.id", "y")));
+  EXPECT_THAT(protobuf(body).lines,
+              ElementsAre("1 a{job=x} 1", "2 a{job=x} 1", "3 b{job=x} 1", "4 a{instance=y job=j} 1",
+                          "5 a{instance=y job=j} 1", "6 b{instance=y job=j} 1"));
+}
+
+TEST(OtlpBody, AttributesMayLieApart) {
+  const Bytes a = message(7, attribute("a", "v"));
+  const Bytes b = message(7, attribute("b", "v"));
+  const auto point = [](BytesView more) { return message(1, fixed(3, kTime) + Bytes(more)); };
+  const Bytes value = fixed(6, 1);
+  const Bytes gauge = point(a + b + value) + point(a + value + b) + point(a + value) +
+                      point(a + value + b) + point(b + value + a) + point(value + a + b);
+  EXPECT_THAT(protobuf(request(message(2, message(1, "m") + message(5, gauge)))).lines,
+              ElementsAre("1 m{a=v b=v} 1", "2 m{a=v b=v} 1", "3 m{a=v} 1", "4 m{a=v b=v} 1",
+                          "5 m{a=v b=v} 1", "6 m{a=v b=v} 1"));
+}
+
+TEST(OtlpBody, AttributesThatAreKnownButNotAsThoseOfANumber) {
+  const Bytes le = message(1, "le") + message(2, message(1, "v"));
+  const Bytes histogram = message(1, fixed(3, kTime) + fixed(4, 1) + message(9, le)) + number(2, 2);
+  const Bytes number = message(1, number_point(1, message(7, le)));
+  const Bytes metrics = message(2, message(1, "n") + message(5, number)) +
+                        message(2, message(1, "h") + message(9, histogram)) +
+                        message(2, message(1, "n") + message(5, number));
+  EXPECT_THAT(protobuf(request(metrics)).lines,
+              ElementsAre("1 n{le=v} 1", "2 h_bucket{le=+Inf} 1", "2 h_count{} 1", "3 n{le=v} 1"));
+}
+
+TEST(OtlpBody, MetricsWithAttributesInAnyOrder) {
+  // More than are remembered, the second time backwards.
+  constexpr std::size_t kCount = kRememberedMax + 10;
+  Bytes forwards;
+  Bytes backwards;
+  std::vector<std::string> wanted;
+  const auto add = [&](Bytes& to, std::size_t i, std::string_view metric) {
+    // Values of 200 bytes have a length of two.
+    const std::string value(i % 3 == 0 ? 200 : 1, 'v');
+    const std::string k = fmt::format("{:04}", i);
+    to += message(
+        1, number_point(i, message(7, attribute("a", value)) + message(7, attribute("k", k))));
+    wanted.push_back(fmt::format("{} {}{{a={} k={}}} {}", wanted.size() + 1, metric, value, k, i));
+  };
+  for (std::size_t i = 0; i < kCount; ++i) add(forwards, i, "m");
+  for (std::size_t i = kCount; i-- > 0;) add(backwards, i, "n");
+  const Bytes metrics = message(2, message(1, "m") + message(5, forwards)) +
+                        message(2, message(1, "n") + message(5, backwards));
+  EXPECT_TRUE(protobuf(request(metrics)).lines == wanted);
+}
+
+TEST(OtlpBody, TagsThatAreTooManyToRemember) {
+  constexpr std::size_t kSize = 1000;  // of a value; there are two
+  constexpr std::size_t kFit = kRememberedBytesMax / (2 * kSize);
+  static_assert(kFit < kRememberedMax);
+  Bytes gauge;
+  std::vector<std::string> wanted;
+  for (std::size_t i = 0; i < 2 * kFit; ++i) {
+    const std::string value = fmt::format("{:0{}}", i % (kFit + 5), kSize);
+    gauge += message(
+        1, number_point(1, message(7, attribute("k", value)) + message(7, attribute("l", value))));
+    wanted.push_back(fmt::format("{} m{{k={} l={}}} 1", i + 1, value, value));
+  }
+  const Bytes body = request(message(2, message(1, "m") + message(5, gauge)));
+  EXPECT_TRUE(protobuf(body).lines == wanted);
+}
+
+TEST(OtlpBody, FaultyAttributesAreFaultsEachTime) {
+  const Bytes good = message(1, number_point(1, message(7, attribute("k", "v"))));
+  const auto with = [&](BytesView attributes) {
+    return request(message(
+        2, message(1, "m") + message(5, good + message(1, number_point(1, attributes)) + good)));
+  };
+  for (const Bytes& bad :
+       {number(7, 1), message(7, "\x0a"), message(7, attribute("k", "v")) + "\x3a",
+        message(7, attribute("k", "v")) + "\x3a\x7f"}) {
+    EXPECT_THAT(protobuf(with(bad)).lines, ElementsAre(HasSubstr("not an OTLP request: byte ")));
+  }
 }
 
 TEST(OtlpBody, ABucketOrQuantileTooManyIsRefused) {
