@@ -2,8 +2,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/bytes/little_endian.h"
-#include "common/bytes/varint.h"
+#include "ingest/remote_write/plain_samples.h"
 #include "ingest/remote_write/requests.h"
 #include "ingest/series_cache/label_fields.h"
 
@@ -38,7 +37,7 @@ class RequestV1 final : public RemoteWriteBody {
   static constexpr std::uint32_t kTimeSeries = 1;
   static constexpr std::uint32_t kMetadata = 3;
   static constexpr std::uint32_t kTimeSeriesOf2 = 5;
-  static constexpr SeriesFields kFields = {.sample = 2, .histogram = 4, .exemplar = 3};
+  static constexpr SeriesFields kFields = {.sample = kSampleField, .histogram = 4, .exemplar = 3};
 
   Result<void> read_series(ProtoReader& request, PointReceiver& to) {
     const BytesView fields = request.bytes();
@@ -52,23 +51,10 @@ class RequestV1 final : public RemoteWriteBody {
     return read_any_series(request, to);
   }
 
-  // Reads fields that are all samples, as senders write them: both fields, the value first.
+  // False: not all fields are plain samples.
   bool parse_samples(BytesView fields) {
-    constexpr char kSample = 0x12;
-    constexpr std::size_t kValueEnd = 9;  // a byte of the field, eight of the double
     samples_.clear();
-    while (fields.size() > 2 && fields[0] == kSample) {
-      const auto size = static_cast<std::size_t>(static_cast<unsigned char>(fields[1]));
-      if (size < kValueEnd + 2 || size >= 0x80 || fields.size() < 2 + size) return false;
-      BytesView sample = fields.substr(2, size);
-      if (sample[0] != 0x09 || sample[kValueEnd] != 0x10) return false;
-      BytesView time = sample.substr(kValueEnd + 1);
-      const auto ms = take_varint(time);
-      if (!ms || !time.empty()) return false;
-      samples_.push_back({.value = load_le<std::uint64_t>(sample.data() + 1),
-                          .ms = static_cast<std::int64_t>(*ms)});
-      fields.remove_prefix(2 + size);
-    }
+    take_plain_samples(fields, samples_);
     return fields.empty() && !samples_.empty();
   }
 

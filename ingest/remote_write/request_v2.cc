@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "common/bytes/varint.h"
+#include "ingest/remote_write/plain_samples.h"
 #include "ingest/remote_write/requests.h"
 #include "ingest/series_cache/label_fields.h"
 
@@ -51,34 +53,94 @@ class RequestV2 final : public RemoteWriteBody {
   }
 
  private:
+  struct Symbol {
+    BytesView text;
+    BytesView sized;  // with its size before it
+  };
+
   static constexpr std::uint32_t kTimeSeriesOf1 = 1;
   static constexpr std::uint32_t kMetadataOf1 = 3;
   static constexpr std::uint32_t kSymbol = 4;
   static constexpr std::uint32_t kTimeSeries = 5;
   static constexpr std::uint32_t kLabelsRefs = 1;
+  static constexpr char kLabelsTag = kLabelsRefs << 3 | static_cast<char>(ProtoWire::kBytes);
   static constexpr std::size_t kShort = 16;  // bytes
   static constexpr std::uint32_t kMetadata = 5;
-  static constexpr SeriesFields kFields = {.sample = 2, .histogram = 3, .exemplar = 4};
+  static constexpr SeriesFields kFields = {.sample = kSampleField, .histogram = 3, .exemplar = 4};
 
   // They may lie behind the series.
   Result<void> read_symbols() {
     ProtoFault fault;
     ProtoReader request(bytes_, fault);
     while (request.next()) {
-      if (request.field() == kSymbol) symbols_.push_back(request.bytes());
+      if (request.field() == kSymbol) add_symbol(request);
       if (request.field() == kTimeSeriesOf1 || request.field() == kMetadataOf1) {
         request.refuse("is one of remote_write 1.0, but the Content-Type says 2.0");
       }
     }
     if (fault) return fail(Errc::kInvalidArgument, fault.text());
-    if (!symbols_.empty() && !symbols_.front().empty()) {
+    if (!symbols_.empty() && !symbols_.front().text.empty()) {
       return fail(Errc::kInvalidArgument, "the first symbol is not empty");
     }
     told_.resize(symbols_.size());
     return {};
   }
 
+  void add_symbol(ProtoReader& request) {
+    const BytesView text = request.bytes();
+    const BytesView sized = request.raw().substr(1);
+    symbols_.push_back({.text = text, .sized = sized});
+    if (sized.size() != varint_size(text.size()) + text.size()) are_symbols_plain_ = false;
+  }
+
   Result<void> read_series(ProtoReader& request, PointReceiver& to) {
+    TRY(const bool is_read, read_likely_series(request, to));
+    return is_read ? Result<void>() : read_any_series(request, to);
+  }
+
+  // Compares labels where they lie and builds no key. False: this is not the likely series, or not
+  // written as senders do it, the samples behind the labels and the metadata at the end.
+  Result<bool> read_likely_series(ProtoReader& request, PointReceiver& to) {
+    const SeriesKey likely = to.likely_series();
+    if (likely.grammar != KeyGrammar::kLabelFields || !are_symbols_plain_) return false;
+    BytesView fields = request.bytes();
+    if (!take_labels(fields, likely.tags)) return false;
+    samples_.clear();
+    take_plain_samples(fields, samples_);
+    if (samples_.empty()) return false;
+    std::optional<MetadataRefs> about;
+    for (ProtoReader rest = request.again(fields); rest.next();) {
+      if (rest.field() != kMetadata) return false;
+      ProtoReader metadata = rest.message();
+      about = read_metadata(metadata);
+    }
+    TRY_VOID(count_label_bytes(likely.tags.size()));
+    to.take_likely_series();
+    TRY_VOID(pass_on(samples_, likely.tags, to));
+    if (about) TRY_VOID(pass_on_metadata(*about, to));
+    return true;
+  }
+
+  // Removes the packed references to labels from the front of `fields`, if they are those of `key`.
+  bool take_labels(BytesView& fields, BytesView key) {
+    if (!fields.starts_with(kLabelsTag)) return false;
+    fields.remove_prefix(1);
+    const auto size = take_number(fields);
+    if (!size || *size > fields.size()) return false;
+    BytesView refs = fields.substr(0, *size);
+    fields.remove_prefix(*size);
+    metric_ref_ = 0;
+    while (!refs.empty()) {
+      const auto name = take_number(refs);
+      const auto value = take_number(refs);
+      if (!name || !value || *name >= symbols_.size() || *value >= symbols_.size()) return false;
+      if (!LabelFields::take(key, symbols_[*name].sized, symbols_[*value].sized)) return false;
+      if (symbols_[*name].text == kNameLabel) metric_ref_ = *value;
+    }
+    return key.empty();
+  }
+
+  Result<void> read_any_series(ProtoReader& request, PointReceiver& to) {
     refs_.clear();
     std::optional<MetadataRefs> about;
     ProtoReader series = request.message();
@@ -114,8 +176,8 @@ class RequestV2 final : public RemoteWriteBody {
     for (std::size_t i = 0; i < refs_.size(); i += 2) {
       TRY_VOID(check(refs_[i]));
       TRY_VOID(check(refs_[i + 1]));
-      const BytesView name = symbols_[refs_[i]];
-      const BytesView value = symbols_[refs_[i + 1]];
+      const BytesView name = symbols_[refs_[i]].text;
+      const BytesView value = symbols_[refs_[i + 1]].text;
       const auto used = static_cast<std::size_t>(at - buffer_.get());
       if (used + name.size() + value.size() > labels_size_max_) return false;
       if (name == kNameLabel) metric_ref_ = refs_[i + 1];
@@ -123,14 +185,18 @@ class RequestV2 final : public RemoteWriteBody {
                               [this](char* to, BytesView symbol) { copy(to, symbol); });
     }
     labels_ = {buffer_.get(), at};
-    label_bytes_ += labels_.size();
-    if (label_bytes_ > kLabelBytesMax) {
-      return fail(Errc::kTooLarge,
-                  fmt::format("the labels of the first {} series have more than {} bytes, send "
-                              "fewer series in a request",
-                              number_, kLabelBytesMax));
-    }
+    TRY_VOID(count_label_bytes(labels_.size()));
     return true;
+  }
+
+  Result<void> count_label_bytes(std::size_t bytes) {
+    label_bytes_ += bytes;
+    if (label_bytes_ <= kLabelBytesMax) [[likely]]
+      return {};
+    return fail(Errc::kTooLarge,
+                fmt::format("the labels of the first {} series have more than {} bytes, send "
+                            "fewer series in a request",
+                            number_, kLabelBytesMax));
   }
 
   [[nodiscard]] std::string too_long() const {
@@ -158,6 +224,14 @@ class RequestV2 final : public RemoteWriteBody {
                             number_, ref, symbols_.size()));
   }
 
+  // Most are small.
+  static std::optional<std::uint64_t> take_number(BytesView& from) {
+    if (from.empty() || static_cast<unsigned char>(from.front()) >= 0x80) return take_varint(from);
+    const auto number = static_cast<unsigned char>(from.front());
+    from.remove_prefix(1);
+    return number;
+  }
+
   struct MetadataRefs {
     std::uint64_t type = 0;
     std::uint64_t help = 0;
@@ -182,10 +256,10 @@ class RequestV2 final : public RemoteWriteBody {
     told_[metric_ref_] = true;
     if (refs.type == 0 && refs.help == 0 && refs.unit == 0) return {};
     const std::string_view type = metric_type_name(refs.type);
-    const MetricMetadata about{.family = family_of(symbols_[metric_ref_], type),
+    const MetricMetadata about{.family = family_of(symbols_[metric_ref_].text, type),
                                .type = type,
-                               .unit = symbols_[refs.unit],
-                               .help = symbols_[refs.help]};
+                               .unit = symbols_[refs.unit].text,
+                               .help = symbols_[refs.help].text};
     return pass_on(about, to);
   }
 
@@ -193,11 +267,13 @@ class RequestV2 final : public RemoteWriteBody {
   // Of the metric and as many tags as a series may have, with some room for empty ones.
   const std::size_t labels_size_max_ =
       (limits().tags_max + 2) * (2 * limits().name_bytes_max + LabelFields::kOverheadMax);
-  std::vector<BytesView> symbols_;
-  std::vector<bool> told_;       // by symbol: metadata of this metric was passed on
-  std::uint32_t number_ = 0;     // of the current series
-  std::size_t label_bytes_ = 0;  // of all series
+  std::vector<Symbol> symbols_;
+  bool are_symbols_plain_ = true;  // their fields have no bytes too many
+  std::vector<bool> told_;         // by symbol: metadata of this metric was passed on
+  std::uint32_t number_ = 0;       // of the current series
+  std::size_t label_bytes_ = 0;    // of all series
   // Of the current series.
+  std::vector<RemoteSample> samples_;
   std::vector<std::uint64_t> refs_;
   std::unique_ptr<char[]> buffer_;  // of the key, and some room
   BytesView labels_;                // its part that is in use

@@ -62,6 +62,23 @@ class LabelFields {
     }
     return to;
   }
+  // Removes a label as store() writes it from the front of `fields`, if it is this one. The texts
+  // come with their sizes before them. False: it is another, and `fields` is unspecified.
+  [[nodiscard]] static bool take(std::string_view& fields, std::string_view sized_name,
+                                 std::string_view sized_value) {
+    constexpr std::size_t kEmpty = 1;  // an empty text has a size of one byte, and no field
+    const std::size_t name_size = sized_name.size() == kEmpty ? 0 : 1 + sized_name.size();
+    const std::size_t value_size = sized_value.size() == kEmpty ? 0 : 1 + sized_value.size();
+    if (!fields.starts_with(prefix(kLabel))) return false;
+    fields.remove_prefix(1);
+    const auto size = take_varint(fields);
+    if (size != name_size + value_size || fields.size() < *size) return false;
+    const bool is_equal =
+        (name_size == 0 || is_field(fields.data(), kName, sized_name)) &&
+        (value_size == 0 || is_field(fields.data() + name_size, kValue, sized_value));
+    fields.remove_prefix(*size);
+    return is_equal;
+  }
   static void append(std::string& to, std::string_view name, std::string_view value) {
     const std::size_t before = to.size();
     const std::size_t room = kOverheadMax + name.size() + value.size();
@@ -80,8 +97,14 @@ class LabelFields {
   [[nodiscard]] static std::size_t size_of(std::string_view text) {
     return text.empty() ? 0 : 1 + varint_size(text.size()) + text.size();
   }
+  [[nodiscard]] static constexpr char prefix(std::uint32_t field) {
+    return static_cast<char>(field << 3 | static_cast<std::uint32_t>(ProtoWire::kBytes));
+  }
+  [[nodiscard]] static bool is_field(const char* at, std::uint32_t field, std::string_view sized) {
+    return *at == prefix(field) && std::memcmp(at + 1, sized.data(), sized.size()) == 0;
+  }
   [[nodiscard]] static char* store_prefix(char* to, std::uint32_t field, std::size_t size) {
-    *to = static_cast<char>(field << 3 | static_cast<std::uint32_t>(ProtoWire::kBytes));
+    *to = prefix(field);
     return store_varint(to + 1, size);
   }
 

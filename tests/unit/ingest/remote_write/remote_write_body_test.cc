@@ -30,9 +30,20 @@ struct Found {
 
 class Collector final : public PointReceiver {
  public:
-  explicit Collector(const PointBody& body) : body_(body) {}
+  // `likely`: keys of series in the order in which they are expected.
+  explicit Collector(const PointBody& body, std::vector<std::string> likely = {})
+      : body_(body), likely_(std::move(likely)) {}
 
+  [[nodiscard]] SeriesKey likely_series() const override {
+    if (next_ == likely_.size()) return {};
+    return {.grammar = KeyGrammar::kLabelFields, .metric = {}, .tags = likely_[next_]};
+  }
+  void take_likely_series() override {
+    ++taken;
+    series(likely_series());
+  }
   void series(const SeriesKey& key) override {
+    if (next_ < likely_.size()) ++next_;
     EXPECT_EQ(key.grammar, KeyGrammar::kLabelFields);
     EXPECT_EQ(key.metric, "");
     keys.emplace_back(key.tags);
@@ -44,13 +55,21 @@ class Collector final : public PointReceiver {
     if (name_) points.push_back({.series = *name_, .time = point.time, .value = point.value});
   }
   void refuse(std::string reason) override { refused.push_back(std::move(reason)); }
+  void metadata(const MetricMetadata& about) override {
+    families.push_back(
+        fmt::format("{} {} {} {}", about.family, about.type, about.unit, about.help));
+  }
 
   std::vector<std::string> keys;
   std::vector<Found> points;
   std::vector<std::string> refused;
+  std::vector<std::string> families;
+  std::size_t taken = 0;  // likely series
 
  private:
   const PointBody& body_;
+  const std::vector<std::string> likely_;
+  std::size_t next_ = 0;
   std::expected<SeriesName, Refused> name_;
 };
 
@@ -58,19 +77,35 @@ struct Outcome {
   std::vector<std::string> keys;
   std::vector<Found> points;
   std::vector<std::string> refused;
+  std::vector<std::string> families;
+  std::size_t taken = 0;
   RemoteWriteCounts counts;
   std::optional<Error> error;
 };
 
-Outcome outcome_of(RemoteWriteVersion version, const Bytes& bytes, IngestLimits limits = {}) {
-  const auto body = make_remote_write_body(version, bytes, limits);
-  Collector collector(*body);
+Outcome outcome_of(RemoteWriteVersion version, const Bytes& bytes,
+                   std::vector<std::string> likely = {}) {
+  const auto body = make_remote_write_body(version, bytes, IngestLimits());
+  Collector collector(*body, std::move(likely));
   const auto read = body->read(collector);
   return {.keys = std::move(collector.keys),
           .points = std::move(collector.points),
           .refused = std::move(collector.refused),
+          .families = std::move(collector.families),
+          .taken = collector.taken,
           .counts = body->counts(),
           .error = read ? std::nullopt : std::optional(read.error())};
+}
+
+void expect_equal(const Outcome& found, const Outcome& wanted) {
+  EXPECT_EQ(found.points, wanted.points);
+  EXPECT_EQ(found.refused, wanted.refused);
+  EXPECT_EQ(found.families, wanted.families);
+  EXPECT_EQ(found.counts.samples, wanted.counts.samples);
+  EXPECT_EQ(found.counts.histograms, wanted.counts.histograms);
+  EXPECT_EQ(found.counts.exemplars, wanted.counts.exemplars);
+  EXPECT_EQ(found.error.has_value(), wanted.error.has_value());
+  if (found.error && wanted.error) EXPECT_EQ(found.error->message, wanted.error->message);
 }
 
 // The same series and samples as bodies of both versions.
@@ -144,6 +179,79 @@ TEST(RemoteWriteBody, BothVersionsHaveTheSamePointsAndKeys) {
   }
 }
 
+TEST(RemoteWriteBody, LikelySeriesHaveTheSamePoints) {
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    SCOPED_TRACE(seed);
+    const Bodies bodies(seed);
+    const auto check = [&](RemoteWriteVersion version, const Bytes& body) {
+      const Outcome wanted = outcome_of(version, body);
+      const Outcome all = outcome_of(version, body, wanted.keys);
+      expect_equal(all, wanted);
+      EXPECT_EQ(all.keys, wanted.keys);
+      EXPECT_EQ(all.taken, wanted.keys.size());
+      std::vector<std::string> others = wanted.keys;
+      std::mt19937_64 random(seed);
+      std::ranges::shuffle(others, random);
+      const Outcome some = outcome_of(version, body, others);
+      expect_equal(some, wanted);
+      EXPECT_EQ(some.keys, wanted.keys);
+    };
+    check(RemoteWriteVersion::k1, bodies.v1);
+    check(RemoteWriteVersion::k2, bodies.v2);
+  }
+}
+
+TEST(RemoteWriteBody, LikelySeriesWithMoreThanSamples) {
+  const std::string symbols =
+      R"(4: "" 4: "__name__" 4: "up" 4: "k" 4: "v" 4: "help" 4: "s" 4: "__name__" )";
+  const auto check = [&](std::string_view series, std::size_t taken) {
+    SCOPED_TRACE(series);
+    const Bytes body = proto_bytes(symbols + std::string(series));
+    std::string key;
+    LabelFields::append(key, "__name__", "up");
+    LabelFields::append(key, "k", "v");
+    const Outcome found = outcome_of(RemoteWriteVersion::k2, body, {key});
+    expect_equal(found, outcome_of(RemoteWriteVersion::k2, body));
+    EXPECT_EQ(found.taken, taken);
+  };
+  check("5: {1: [1 2 3 4] 2: {1: 1.0 2: 1000}}", 1);
+  check("5: {1: [1 2 3 4] 2: {1: 1.0 2: 1000} 5: {1: 1 3: 5 4: 6}}", 1);
+  check("5: {1: [7 2 3 4] 2: {1: 1.0 2: 1000} 5: {1: 1 3: 5}}", 1);
+  check("5: {1: [1 2 3 4] 2: {1: 1.0 2: 1000} 5: {1: 1 3: 99}}", 1);
+  check("5: {1: [1 2 3 4] 2: {1: 1.0 2: -1} 2: {1: 1.0 2: 1}}", 1);
+  // The time when a counter began, a sample without a value, a histogram, an exemplar.
+  check("5: {1: [1 2 3 4] 2: {1: 1.0 2: 1000 3: 500}}", 0);
+  check("5: {1: [1 2 3 4] 2: {1: 1.0 2: 1000} 2: {2: 2000}}", 0);
+  check("5: {1: [1 2 3 4] 2: {1: 1.0 2: 1000} 3: {1: 3}}", 0);
+  check("5: {1: [1 2 3 4] 2: {1: 1.0 2: 1000} 4: {2: 1.0}}", 0);
+  check("5: {5: {1: 1} 1: [1 2 3 4] 2: {1: 1.0 2: 1000}}", 0);
+  check("5: {1: [1 2 3 4]}", 0);
+  // Other labels, and none that are there.
+  check("5: {1: [1 2] 2: {1: 1.0 2: 1000}}", 0);
+  check("5: {1: [1 2 3 6] 2: {1: 1.0 2: 1000}}", 0);
+  check("5: {1: [1 2 3 4 3 4] 2: {1: 1.0 2: 1000}}", 0);
+  check("5: {1: [1 2 3 0] 2: {1: 1.0 2: 1000}}", 0);
+  check("5: {1: [] 2: {1: 1.0 2: 1000}}", 0);
+  check("5: {1: [1 2 3 4 1] 2: {1: 1.0 2: 1000}}", 0);
+  check("5: {1: [1 2 3 8] 2: {1: 1.0 2: 1000}}", 0);
+  check("5: {1: [1 2 3 4] 1: [3 4] 2: {1: 1.0 2: 1000}}", 0);
+}
+
+TEST(RemoteWriteBody, LikelySeriesAndSymbolsWithBytesTooMany) {
+  const Bytes name = proto_bytes(R"(4: "" 4: "__name__")");
+  const Bytes series = proto_bytes("5: {1: [1 2] 2: {1: 1.0 2: 1000}}");
+  std::string key;
+  LabelFields::append(key, "__name__", "up");
+  using namespace std::string_literals;
+  for (const Bytes& symbol : {"\x22\x82\x00up"s, "\xA2\x00\x02up"s, "\xA2\x00\x82\x00up"s}) {
+    const Bytes body = name + symbol + series;
+    const Outcome found = outcome_of(RemoteWriteVersion::k2, body, {key});
+    expect_equal(found, outcome_of(RemoteWriteVersion::k2, body));
+    EXPECT_EQ(found.points.size(), 1u);
+    EXPECT_EQ(found.taken, 0u);
+  }
+}
+
 TEST(RemoteWriteBody, TheKeyIsTheLabelsAsTheyLieThere) {
   const Bytes labels = proto_bytes(R"(1: {1: "__name__" 2: "up"} 1: {1: "job" 2: "x"})");
   const Bytes one = proto_bytes(
@@ -170,22 +278,42 @@ TEST(RemoteWriteBody, SymbolsCannotStandForEndlessLabels) {
       fmt::format("4: \"\" 4: \"{}\" 4: \"__name__\"", std::string(limits.name_bytes_max, 'a')));
   std::string refs;
   for (std::size_t i = 0; i <= limits.tags_max; ++i) refs += "1 1 ";
-  const Bytes series = proto_bytes(fmt::format("5: {{1: [{}] 2: {{}}}}", refs));
+  const Bytes series = proto_bytes(fmt::format("5: {{1: [{}] 2: {{1: 1.0 2: 1}}}}", refs));
   const std::size_t count = kLabelBytesMax / (limits.tags_max * 2 * limits.name_bytes_max) + 1;
   for (std::size_t i = 0; i < count; ++i) body += series;
   ASSERT_LT(body.size(), kLabelBytesMax / 500);
   class Nothing final : public PointReceiver {
    public:
-    void series(const SeriesKey& key) override { longest = std::max(longest, key.tags.size()); }
+    explicit Nothing(bool expects) : expects_(expects) {}
+
+    [[nodiscard]] SeriesKey likely_series() const override {
+      if (!expects_) return {};
+      return {.grammar = KeyGrammar::kLabelFields, .metric = {}, .tags = last_};
+    }
+    void take_likely_series() override { ++taken; }
+    void series(const SeriesKey& key) override {
+      longest = std::max(longest, key.tags.size());
+      last_ = key.tags;
+    }
     void point(PointBits /*point*/) override {}
     void refuse(std::string /*reason*/) override {}
+
     std::size_t longest = 0;
-  } nothing;
-  const auto read = make_remote_write_body(RemoteWriteVersion::k2, body, limits)->read(nothing);
-  ASSERT_FALSE(read);
-  EXPECT_EQ(read.error().code, Errc::kTooLarge);
-  EXPECT_THAT(read.error().message, HasSubstr("have more than 134217728 bytes"));
-  EXPECT_LT(nothing.longest, std::size_t{80} << 10);
+    std::size_t taken = 0;
+
+   private:
+    const bool expects_;
+    std::string last_;
+  };
+  for (const bool expects : {false, true}) {
+    Nothing nothing(expects);
+    const auto read = make_remote_write_body(RemoteWriteVersion::k2, body, limits)->read(nothing);
+    ASSERT_FALSE(read);
+    EXPECT_EQ(read.error().code, Errc::kTooLarge);
+    EXPECT_THAT(read.error().message, HasSubstr("have more than 134217728 bytes"));
+    EXPECT_LT(nothing.longest, std::size_t{80} << 10);
+    EXPECT_EQ(nothing.taken > count / 2, expects);
+  }
 }
 
 TEST(RemoteWriteBody, ASeriesOfTooManyLabelsIsRefusedByItself) {
