@@ -38,7 +38,6 @@ class ImportRounds:
     backups_wanted = False
     increments_wanted = False
     views_wanted = False
-    protocols = ()
     may_tear = False  # an interruption may leave ends of files that the next start removes
 
     def __init__(self, options, number, totals):
