@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "common/bytes/utf8.h"
 #include "ingest/formats/number_text.h"
 #include "ingest/formats/shown.h"
 #include "ingest/formats/times.h"
@@ -68,52 +69,64 @@ void MetricReader::read(ProtoReader& field) {
       case kHistogram:
       case kExponentialHistogram:
       case kSummary:
-        sent.data = metric.field();  // of several the last counts
+        sent.data = metric.field();  // of several kinds the last counts
         break;
       default:
         break;
     }
   }
-  if (sent.data == 0) return;
-  for (ProtoReader metric = field.message(); metric.next();) {
-    if (metric.field() == sent.data) read_data(metric, sent);
-  }
+  if (sent.data != 0) read_data(field, sent);
 }
 
+// The data may come in pieces, which belong together.
 void MetricReader::read_data(ProtoReader& field, const Sent& sent) {
   shown_name_ = shown(sent.name);
-  const std::string wrong = take_kind(field.message(), sent);
+  const std::string wrong = take_kind(field, sent);
   if (wrong.empty()) {
     to_.metadata(
         {.family = name_, .type = type_name(kind_), .unit = sent.unit, .help = sent.description});
   }
-  for (ProtoReader data = field.message(); data.next();) {
-    if (data.field() != 1) continue;
-    to_.part(++number_);
-    if (!wrong.empty()) {
-      refuse(wrong);
-    } else if (sent.data == kHistogram) {
-      read_histogram(data.message());
-    } else if (sent.data == kSummary) {
-      read_summary(data.message());
-    } else {
-      read_number(data.message());
+  for (ProtoReader metric = field.message(); metric.next();) {
+    if (metric.field() != sent.data) continue;
+    for (ProtoReader data = metric.message(); data.next();) {
+      if (data.field() == 1) read_point(data, sent, wrong);
     }
   }
 }
 
+void MetricReader::read_point(ProtoReader& data, const Sent& sent, const std::string& wrong) {
+  to_.part(++number_);
+  if (!wrong.empty()) {
+    refuse(wrong);
+  } else if (sent.data == kHistogram) {
+    read_histogram(data.message());
+  } else if (sent.data == kSummary) {
+    read_summary(data.message());
+  } else {
+    read_number(data.message());
+  }
+}
+
 // Sets kind and names. Returns why no data point of the metric is stored; empty: they are.
-std::string MetricReader::take_kind(ProtoReader data, const Sent& sent) {
+std::string MetricReader::take_kind(ProtoReader& field, const Sent& sent) {
   std::uint64_t temporality = kCumulative;
   bool monotonic = false;
   if (sent.data == kSum || sent.data == kHistogram) {
     temporality = 0;
-    while (data.next()) {
-      if (data.field() == 2) temporality = data.varint();
-      if (data.field() == 3 && sent.data == kSum) monotonic = data.varint() != 0;
+    for (ProtoReader metric = field.message(); metric.next();) {
+      if (metric.field() != sent.data) continue;
+      for (ProtoReader data = metric.message(); data.next();) {
+        if (data.field() == 2) temporality = data.varint();
+        if (data.field() == 3 && sent.data == kSum) monotonic = data.varint() != 0;
+      }
     }
   }
   if (sent.name.empty()) return "a metric without a name";
+  if (sent.name.size() > name_bytes_max_) {
+    return fmt::format("the name has {} bytes, at most {} are allowed (ingest.name_bytes_max)",
+                       sent.name.size(), name_bytes_max_);
+  }
+  if (!is_utf8(sent.name)) return "the name is not UTF-8";
   if (sent.data == kExponentialHistogram) return "an exponential histogram is not stored";
   if (temporality == kDelta) {
     return "delta temporality is not stored; set the exporter's temporality to cumulative";

@@ -30,7 +30,7 @@ class MetricReader {
  public:
   // `promoted`: keys of the resource's attributes that become tags.
   MetricReader(const IngestLimits& limits, std::vector<std::string> promoted, PointReceiver& to)
-      : labels_(limits, std::move(promoted)), to_(to) {}
+      : name_bytes_max_(limits.name_bytes_max), labels_(limits, std::move(promoted)), to_(to) {}
 
   // The resource of the next metrics.
   void set_resource(const Attributes& attributes) {
@@ -59,7 +59,8 @@ class MetricReader {
   };
 
   void read_data(ProtoReader& field, const Sent& sent);
-  [[nodiscard]] std::string take_kind(ProtoReader data, const Sent& sent);
+  [[nodiscard]] std::string take_kind(ProtoReader& field, const Sent& sent);
+  void read_point(ProtoReader& data, const Sent& sent, const std::string& wrong);
   void read_number(ProtoReader point);
   void read_histogram(ProtoReader point);
   void read_summary(ProtoReader point);
@@ -83,6 +84,7 @@ class MetricReader {
   [[nodiscard]] PointBits count(std::uint64_t value) const;
   void refuse(std::string_view why);
 
+  const std::size_t name_bytes_max_;
   SeriesLabels labels_;
   RememberedTags remembered_;  // of numbers
   PointReceiver& to_;
