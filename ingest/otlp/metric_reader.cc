@@ -80,7 +80,7 @@ void MetricReader::read(ProtoReader& field) {
 
 // The data may come in pieces, which belong together.
 void MetricReader::read_data(ProtoReader& field, const Sent& sent) {
-  shown_name_ = shown(sent.name);
+  shown_name_ = shown(repair_utf8(sent.name));
   const std::string wrong = take_kind(field, sent);
   if (wrong.empty()) {
     to_.metadata(
