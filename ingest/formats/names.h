@@ -1,6 +1,6 @@
 // Names of the formats that have no rules of OpenTSDB: any UTF-8 without a zero byte; any number of
-// tags from none up to ingest.tags_max. For ingest/formats, ingest/import and
-// ingest/remote_write.
+// tags from none up to ingest.tags_max. For ingest/formats, ingest/import and the rooms of other
+// protocols.
 #pragma once
 
 #include <expected>

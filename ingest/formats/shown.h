@@ -1,4 +1,4 @@
-// Pieces of input in messages. Private to ingest/formats.
+// Pieces of input in messages. For ingest/formats and the rooms of other protocols.
 #pragma once
 
 #include <string>

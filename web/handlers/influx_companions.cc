@@ -12,7 +12,7 @@
 namespace halite::web {
 namespace {
 
-// Statements of one word each, in upper case, without its blanks: "SHOW DATABASES".
+// Whether a statement begins with these two words, in any case.
 bool begins_with_words(std::string_view text, std::string_view first, std::string_view second) {
   const auto take = [&text](std::string_view word) {
     text = trim(text);

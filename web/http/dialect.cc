@@ -8,6 +8,7 @@
 
 #include "common/bytes/ascii.h"
 #include "common/bytes/utf8.h"
+#include "common/bytes/varint.h"
 #include "common/json_string.h"
 
 namespace halite::web {
@@ -101,14 +102,6 @@ int rpc_code(int status) {
     default:
       return status < 500 ? 3 : 13;  // INVALID_ARGUMENT, INTERNAL
   }
-}
-
-void append_varint(std::string& to, std::size_t value) {
-  while (value >= 0x80) {
-    to += static_cast<char>(value | 0x80);
-    value >>= 7;
-  }
-  to += static_cast<char>(value);
 }
 
 Response otlp_error(const Request& request, int status, std::string_view message) {
