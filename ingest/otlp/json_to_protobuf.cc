@@ -370,6 +370,14 @@ class Encoder {
   std::size_t depth_ = 0;
 };
 
+// Points of another kind of request must not be lost silently.
+bool is_of_another_kind(ondemand::object& object) {
+  bool has_members = false;
+  if (object.reset().get(has_members) != simdjson::SUCCESS || !has_members) return false;
+  return object.find_field_unordered("resourceMetrics").error() == simdjson::NO_SUCH_FIELD &&
+         object.find_field_unordered("resource_metrics").error() == simdjson::NO_SUCH_FIELD;
+}
+
 }  // namespace
 
 Result<Bytes> otlp_json_to_protobuf(std::string_view body, const IngestLimits& limits) {
@@ -382,6 +390,7 @@ Result<Bytes> otlp_json_to_protobuf(std::string_view body, const IngestLimits& l
   Encoder encoder(limits);
   TRY_VOID(encoder.append(object, request()));
   if (!at_end(document)) return wrong_json("text behind the object");
+  if (encoder.out.empty() && is_of_another_kind(object)) return wrong_json("no resourceMetrics");
   return std::move(encoder.out);
 }
 

@@ -6,9 +6,7 @@
 //   remote_write1 BODY   a WriteRequest in the form of tests/support/proto_text.h
 //   remote_write2 BODY   a Request of 2.0
 //
-// Answers: the series and points with their part, "refused: ..", "skipped: ..", "metadata: ..", at
-// the end "error: .." or what was counted. A double that is no number is bits:7FF0000000000000.
-#include <cmath>
+// Answers: those of BodyAnswers (received_text.h), at the end "error: .." or what was counted.
 #include <filesystem>
 #include <memory>
 #include <stdexcept>
@@ -19,75 +17,13 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "common/bytes/utf8.h"
 #include "ingest/remote_write/remote_write_body.h"
 #include "tests/support/proto_text.h"
 #include "tests/text/answers_file.h"
+#include "tests/text/received_text.h"
 
 namespace halite::ingest {
 namespace {
-
-std::string printable(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (static_cast<unsigned char>(c) < 0x20 || (!is_utf8(text) && !is_ascii({&c, 1}))) {
-      out += fmt::format("\\x{:02X}", static_cast<unsigned char>(c));
-    } else {
-      out += c;
-    }
-  }
-  return out;
-}
-
-std::string value_text(PointBits point) {
-  if ((point.flags & kFloat) == 0) return fmt::format("{}", as_integer(point.value));
-  const double value = as_double(point.value);
-  if (!std::isfinite(value)) return fmt::format("bits:{:016X}", point.value);
-  std::string text = fmt::format("{}", value);
-  if (text.find_first_of(".e") == std::string::npos) text += ".0";
-  return text;
-}
-
-class Answers final : public PointReceiver {
- public:
-  explicit Answers(const PointBody& body) : body_(body) {}
-
-  void part(std::uint32_t number) override {
-    if (number != part_ + 1) lines.push_back(fmt::format("part {} behind {}", number, part_));
-    part_ = number;
-  }
-  void series(const SeriesKey& key) override {
-    name_ = body_.series_name(key);
-    if (!name_) return;
-    series_ = printable(name_->metric) + '{';
-    for (const Tag& tag : name_->tags) {
-      if (!series_.ends_with('{')) series_ += ", ";
-      series_ += fmt::format("{}={}", printable(tag.key), printable(tag.value));
-    }
-    series_ += '}';
-  }
-  void point(PointBits point) override {
-    if (!name_) return refuse(name_.error().text);
-    add(fmt::format("{} {} @ {}{}", series_, value_text(point), point.time,
-                    (point.flags & kMillis) != 0 ? " ms" : ""));
-  }
-  void refuse(std::string reason) override { add("refused: " + printable(reason)); }
-  void skip(std::string_view what) override { add(fmt::format("skipped: {}", what)); }
-  void metadata(const MetricMetadata& about) override {
-    add(fmt::format("metadata: {} is a {} in \"{}\": {}", printable(about.family), about.type,
-                    about.unit, printable(about.help)));
-  }
-
-  std::vector<std::string> lines;
-
- private:
-  void add(std::string_view line) { lines.push_back(fmt::format("{}: {}", part_, line)); }
-
-  const PointBody& body_;
-  std::uint32_t part_ = 0;
-  std::expected<SeriesName, Refused> name_;
-  std::string series_;
-};
 
 constexpr IngestLimits kLimits = {.tags_max = 4, .name_bytes_max = 32};
 
@@ -102,7 +38,7 @@ std::vector<std::string> answer(std::string_view question) {
     throw std::runtime_error(fmt::format("no such protocol: {}", protocol));
   }
   const auto body = make_remote_write_body(version, bytes, kLimits);
-  Answers answers(*body);
+  BodyAnswers answers(*body);
   const auto read = body->read(answers);
   const RemoteWriteCounts& counts = body->counts();
   if (!read) {

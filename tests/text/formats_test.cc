@@ -12,7 +12,6 @@
 // Answers: the series and points, "refused: ..", "skipped: ..". Integers have no point; a double
 // that is no number is bits:7FF0000000000000.
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <memory>
 #include <sstream>
@@ -27,21 +26,10 @@
 #include "common/bytes/ascii.h"
 #include "ingest/formats/point_format.h"
 #include "tests/text/answers_file.h"
+#include "tests/text/received_text.h"
 
 namespace halite::ingest {
 namespace {
-
-std::string printable(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (static_cast<unsigned char>(c) < 0x20) {
-      out += fmt::format("\\x{:02X}", static_cast<unsigned char>(c));
-    } else {
-      out += c;
-    }
-  }
-  return out;
-}
 
 // The bytes that an input line stands for.
 std::string bytes_of(std::string_view text) {
@@ -71,15 +59,6 @@ std::string bytes_of(std::string_view text) {
   return bytes;
 }
 
-std::string value_text(PointBits point) {
-  if ((point.flags & kFloat) == 0) return fmt::format("{}", as_integer(point.value));
-  const double value = as_double(point.value);
-  if (!std::isfinite(value)) return fmt::format("bits:{:016X}", point.value);
-  std::string text = fmt::format("{}", value);
-  if (text.find_first_of(".e") == std::string::npos) text += ".0";
-  return text;
-}
-
 class Answers final : public PointReceiver {
  public:
   explicit Answers(const PointParser& parser) : parser_(parser) {}
@@ -91,17 +70,10 @@ class Answers final : public PointReceiver {
       lines.push_back("refused: " + printable(name.error().text));
       return;
     }
-    series_ = printable(name->metric) + '{';
-    for (const Tag& tag : name->tags) {
-      if (!series_.ends_with('{')) series_ += ", ";
-      series_ += fmt::format("{}={}", printable(tag.key), printable(tag.value));
-    }
-    series_ += '}';
+    series_ = series_text(*name);
   }
   void point(PointBits point) override {
-    if (!known_) return;
-    lines.push_back(fmt::format("{} {} @ {}{}", series_, value_text(point), point.time,
-                                (point.flags & kMillis) != 0 ? " ms" : ""));
+    if (known_) lines.push_back(series_ + ' ' + point_text(point));
   }
   void refuse(std::string reason) override { lines.push_back("refused: " + printable(reason)); }
   void skip(std::string_view what) override { lines.push_back(fmt::format("skipped: {}", what)); }

@@ -10,10 +10,8 @@
 //   metric KIND|UNIT|NAME    the name of a metric. KIND: gauge, sum, counter, histogram, summary
 //   label KEY                that of an attribute's key; \xHH stands for a byte
 //
-// Answers: the points, each with the number of its data point; "refused", "skipped", "metadata",
-// and "error" of the whole body. Integers have no point; a double that is no number is
-// bits:7FF0000000000000.
-#include <cmath>
+// Answers: those of BodyAnswers (received_text.h), whose parts are data points; "error: .." of a
+// whole body.
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -32,64 +30,10 @@
 #include "ingest/otlp/otlp_body.h"
 #include "ingest/otlp/prometheus_names.h"
 #include "tests/text/answers_file.h"
+#include "tests/text/received_text.h"
 
 namespace halite::ingest {
 namespace {
-
-std::string value_text(PointBits point) {
-  if ((point.flags & kFloat) == 0) return fmt::format("{}", as_integer(point.value));
-  const double value = as_double(point.value);
-  if (!std::isfinite(value)) return fmt::format("bits:{:016X}", point.value);
-  std::string text = fmt::format("{}", value);
-  if (text.find_first_of(".e") == std::string::npos) text += ".0";
-  return text;
-}
-
-class Answers final : public PointReceiver {
- public:
-  explicit Answers(const PointBody& body) : body_(body) {}
-
-  void part(std::uint32_t number) override {
-    EXPECT_EQ(number, part_ + 1) << "parts count from 1";
-    part_ = number;
-  }
-  void series(const SeriesKey& key) override {
-    const auto name = body_.series_name(key);
-    series_.reset();
-    if (!name) {
-      refuse(name.error().text);
-      return;
-    }
-    std::string text = name->metric + '{';
-    for (const Tag& tag : name->tags) {
-      if (!text.ends_with('{')) text += ", ";
-      text += fmt::format("{}={}", tag.key, tag.value);
-    }
-    series_ = text + '}';
-  }
-  void point(PointBits point) override {
-    if (!series_) return;
-    lines.push_back(fmt::format("{} {} {} @ {}{}", part_, *series_, value_text(point), point.time,
-                                (point.flags & kMillis) != 0 ? " ms" : ""));
-  }
-  void refuse(std::string reason) override {
-    lines.push_back(fmt::format("{} refused: {}", part_, reason));
-  }
-  void skip(std::string_view what) override {
-    lines.push_back(fmt::format("{} skipped: {}", part_, what));
-  }
-  void metadata(const MetricMetadata& about) override {
-    lines.push_back(fmt::format("metadata {} {} unit=\"{}\" help=\"{}\"", about.family, about.type,
-                                about.unit, about.help));
-  }
-
-  std::vector<std::string> lines;
-
- private:
-  const PointBody& body_;
-  std::uint32_t part_ = 0;
-  std::optional<std::string> series_;
-};
 
 MetricKind kind_named(std::string_view name) {
   if (name == "gauge") return MetricKind::kGauge;
@@ -113,7 +57,7 @@ std::string bytes_of(std::string_view text) {
   return bytes;
 }
 
-class Door {
+class Questions {
  public:
   std::vector<std::string> answer(const std::string& question) {
     std::string_view rest = question;
@@ -146,9 +90,9 @@ class Door {
 
  private:
   [[nodiscard]] std::vector<std::string> read(OtlpEncoding encoding, std::string_view body) const {
-    const auto door = make_otlp_body(encoding, body, options_);
-    Answers answers(*door);
-    if (const Result<void> read = door->read(answers); !read) {
+    const auto request = make_otlp_body(encoding, body, options_);
+    BodyAnswers answers(*request);
+    if (const Result<void> read = request->read(answers); !read) {
       return {"error: " + read.error().message};
     }
     if (answers.lines.empty()) return {"nothing"};
@@ -163,13 +107,13 @@ class Door {
 
 // The file as it should be.
 std::vector<std::string> answered(const std::vector<std::string>& lines) {
-  Door door;
+  Questions questions;
   std::vector<std::string> out;
   for (const std::string& line : lines) {
     if (is_answer(line)) continue;
     out.push_back(line);
     if (line.empty() || line.starts_with('#')) continue;
-    for (const std::string& answer : door.answer(line)) out.push_back("  " + answer);
+    for (const std::string& answer : questions.answer(line)) out.push_back("  " + answer);
   }
   return out;
 }
