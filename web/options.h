@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "ingest/formats/point_format.h"
 #include "web/access/options.h"
@@ -56,9 +57,8 @@ struct WebOptions {
   std::int64_t client_gone_grace_ms = 1'000;  // web.client_gone_grace_ms: from the client's end of
                                               // stream until its running query stops
 
-  ingest::FormatOptions influx;  // influx.separator, influx.value_field
-  // otlp.resource_attributes: keys that become tags, separated by commas
-  std::string otlp_resource_attributes;
+  ingest::FormatOptions influx;                       // influx.separator, influx.value_field
+  std::vector<std::string> otlp_resource_attributes;  // otlp.resource_attributes: become tags
 
   // Ports of Graphite, beside the one above; none = off.
   std::optional<ListenAddress> graphite;         // graphite.listen: plain text

@@ -23,6 +23,7 @@
 #include "storage/files/copy_on_write_files.h"
 #include "storage/files/posix_files.h"
 #include "storage/tsdb/core/options.h"
+#include "web/name_list.h"
 
 namespace halite::app {
 namespace {
@@ -157,6 +158,7 @@ Result<void> resolve_options(Options& options) {
   options.web.address = address.address;
   options.web.port = address.port;
   TRY_VOID(set_graphite(options, options.web));
+  options.web.otlp_resource_attributes = web::names_in(options.otlp_resource_attributes);
   if (options.web_mode == "ro") options.web.mode = web::Mode::kReadOnly;
   if (options.web_mode == "wo") options.web.mode = web::Mode::kWriteOnly;
   if (!options.web.timezone.empty() && !query::find_time_zone(options.web.timezone)) {

@@ -102,6 +102,7 @@ struct Options {
   std::string graphite_listen;         // graphite.listen; empty = off
   std::string graphite_pickle_listen;  // graphite.pickle_listen
   std::string graphite_templates;      // graphite.templates
+  std::string otlp_resource_attributes;
   std::string data_dir = "./halite-data";
   StoreKind store = StoreKind::kEngine;
   std::int64_t close_timeout_ms = 240'000;  // storage.close_timeout_ms: for the store at a stop
@@ -154,8 +155,8 @@ void declare_settings(Config& config, Options& options);
 void declare_query(Config& config, Options& options);
 // Declares auth.* and tls.*.
 void declare_access(Config& config, web::WebOptions& web);
-// Declares influx.*, otlp.* and graphite.*.
-void declare_protocols(Config& config, Options& options);
+// Declares ingest.*, influx.*, otlp.* and graphite.*.
+void declare_ingest(Config& config, Options& options);
 // Declares the settings of rollups, counters, views and histograms.
 void declare_sides(Config& config, Options& options);
 // Declares the settings of scrub and backup.

@@ -1,6 +1,4 @@
 // Declares all settings. The options structs hold the defaults; this file holds the descriptions.
-//
-// Over 400 lines because the settings are in one list.
 
 #include "app/settings/memory_settings.h"
 #include "app/settings/options.h"
@@ -10,7 +8,6 @@
 namespace halite::app {
 namespace {
 
-constexpr int kSeriesTagsMax = 255;  // the key of a chunk has one byte for their number
 constexpr std::int64_t kMinuteMs = 60'000;
 // A query opens one scan for each salt, all at once.
 constexpr std::int64_t kSaltBucketsMax = 65'536;
@@ -58,42 +55,6 @@ void declare_process(Config& config, Options& options) {
                      "Interval between two samples of the server's own metrics.");
   config.text("self_metrics.host", options.self_metrics.host,
               "Value of the tag host on the server's own metrics. Empty = this machine's name.");
-}
-
-void declare_ingest(Config& config, ingest::IngestOptions& options) {
-  ingest::IngestLimits& limits = options.limits;
-  config.count("ingest.tags_max", limits.tags_max, {1, kSeriesTagsMax}, "tags",
-               "Maximum tags per point.");
-  config.bytes("ingest.name_bytes_max", limits.name_bytes_max, {1, 32'767},
-               "Maximum length of a metric, tag key or tag value.");
-  config.count("ingest.points_per_request_max", limits.points_per_request_max, kAtLeastOne,
-               "points", "Maximum points in one HTTP body.");
-  config.count("ingest.json_depth_max", limits.json_depth_max, {2, 1024}, "levels",
-               "Maximum nesting depth of a JSON body.");
-  config.bytes(
-      "ingest.series_cache_bytes_max", limits.series_cache_bytes_max, {kMiB, 1024 * kGiB},
-      "Memory for the cache of recently written series. Counters have another of an eighth "
-      "of this size.");
-  config.count(
-      "ingest.telnet_batch_points_max", limits.telnet_batch_points_max, {1, 1'000'000}, "points",
-      "Maximum points of one telnet connection that are passed to the store in one batch.");
-  config.bytes("ingest.telnet_batch_bytes_max", limits.telnet_batch_bytes_max, {64 << 10, kGiB},
-               "Maximum bytes of new names in one batch of telnet points.");
-  config.flag("ingest.telnet_storage_errors", options.telnet_storage_errors,
-              "Reports storage errors to telnet clients.");
-  config.count("ingest.refused_samples_max", limits.refused_samples_max, {0, 100'000}, "points",
-               "Recent refused points kept for the status page.");
-  config.bytes("ingest.refused_sample_bytes_max", limits.refused_sample_bytes_max, {1, kMiB},
-               "Maximum bytes kept of each refused-point sample.");
-  config.count("ingest.refused_log_lines_max", limits.refused_log_lines_max, {0, 1'000'000},
-               "lines",
-               "Maximum refused points from HTTP bodies that are logged per second. 0 = none.");
-  config.flag("ingest.create_metrics", options.create.metrics, "Creates a metric on first use.");
-  config.flag("ingest.create_tag_keys", options.create.tag_keys, "Creates a tag key on first use.");
-  config.flag("ingest.create_tag_values", options.create.tag_values,
-              "Creates a tag value on first use.");
-  config.text("ingest.special_characters", options.special_characters,
-              "Characters allowed in names in addition to letters, digits and -_./");
 }
 
 void declare_web_limits(Config& config, web::WebOptions& options) {
@@ -384,10 +345,9 @@ void declare_engine(Config& config, storage::EngineOptions& engine) {
 void declare_settings(Config& config, Options& options) {
   declare_process(config, options);
   declare_scrub_and_backup(config, options.care);
-  declare_ingest(config, options.ingest);
+  declare_ingest(config, options);
   declare_query(config, options);
   declare_web_limits(config, options.web);
-  declare_protocols(config, options);
   declare_access(config, options.web);
   declare_web_manners(config, options);
   declare_layout(config, options);

@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "web/name_list.h"
+
 namespace halite::test {
 
 namespace {
@@ -76,7 +78,11 @@ Result<void> set_option(TestServerOptions& options, std::string_view name, std::
       {"counters", text_into(options.counters)},
       {"rollups.config", text_into(options.rollups)},
       {"histograms.config", text_into(options.histograms)},
-      {"otlp.resource_attributes", text_into(web.otlp_resource_attributes)},
+      {"otlp.resource_attributes",
+       [&web](std::string_view list) -> Result<void> {
+         web.otlp_resource_attributes = web::names_in(list);
+         return {};
+       }},
       {"ingest.tags_max", number_into(options.ingest.limits.tags_max)},
       {"ingest.points_per_request_max", number_into(options.ingest.limits.points_per_request_max)},
       {"query.fetch_bytes_max", number_into(options.query.fetch.bytes_max)},

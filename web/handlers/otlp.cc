@@ -8,16 +8,13 @@
 // Errors      google.rpc.Status in the same encoding. 400 the body is no such request, and nothing
 //             is stored; 413 too many points or bytes; 415 another Content-Type or
 //             Content-Encoding; 503 send it again. Senders do not repeat after 500
-#include <algorithm>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 
-#include "common/bytes/ascii.h"
 #include "common/bytes/utf8.h"
 #include "common/bytes/varint.h"
 #include "common/json_string.h"
@@ -25,29 +22,11 @@
 #include "ingest/otlp/otlp_body.h"
 #include "web/handlers/body_answer.h"
 #include "web/handlers/handlers.h"
-#include "web/json/error_map.h"
 
 namespace halite::web {
 namespace {
 
 constexpr std::string_view kProtobufType = "application/x-protobuf";
-
-bool is_otlp_protobuf(const Request& request) {
-  const std::string_view type = request.headers.get("Content-Type");
-  return equal_ignoring_case(trim(type.substr(0, type.find(';'))), kProtobufType);
-}
-
-// The words of a comma-separated list, without blanks around them.
-std::vector<std::string> words_of(std::string_view text) {
-  std::vector<std::string> words;
-  while (!text.empty()) {
-    const std::size_t comma = std::min(text.find(','), text.size());
-    const std::string_view word = trim(text.substr(0, comma));
-    text.remove_prefix(std::min(comma + 1, text.size()));
-    if (!word.empty()) words.emplace_back(word);
-  }
-  return words;
-}
 
 // An ExportMetricsServiceResponse. Without refused points it is empty.
 Response otlp_answer(bool json, const ingest::BodyOutcome& put) {
@@ -79,7 +58,8 @@ Response otlp_answer(bool json, const ingest::BodyOutcome& put) {
 }  // namespace
 
 std::optional<Response> check_otlp(const Call& call) {
-  if (is_otlp_protobuf(call.request) || is_otlp_json(call.request)) return std::nullopt;
+  if (is_otlp_json(call.request) || has_media_type(call.request, kProtobufType))
+    return std::nullopt;
   return error_response(
       call, 415,
       fmt::format("The Content-Type \"{}\" is neither application/x-protobuf nor application/json",
@@ -91,11 +71,11 @@ boost::asio::awaitable<Response> handle_otlp(Call& call) {
   ingest::BodyWriter bodies(call.services.writer);
   const std::unique_ptr<ingest::PointBody> body = ingest::make_otlp_body(
       json ? ingest::OtlpEncoding::kJson : ingest::OtlpEncoding::kProtobuf, call.request.body,
-      {.limits = bodies.limits(),
-       .resource_attributes = words_of(call.options.otlp_resource_attributes)});
+      {.limits = bodies.limits(), .resource_attributes = call.options.otlp_resource_attributes});
   auto putting = bodies.put(*body, ingest::Protocol::kOtlp);
   Result<ingest::BodyOutcome> put = co_await std::move(putting);
-  if (auto failure = co_await whole_failure(call, put)) co_return *std::move(failure);
+  if (auto failure = failed_body(call, put)) co_return *std::move(failure);
+  co_await keep_families(call, *put);
   co_return otlp_answer(json, *put);
 }
 
