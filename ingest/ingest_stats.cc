@@ -71,6 +71,9 @@ IngestStats::IngestStats(const IngestLimits& limits, const Clock& clock,
           &refused.Add({{"protocol", name}, {"reason", std::string(refusal_name(reason))}});
     }
   }
+  skipped_ = &counter_family(registry, "halite_ingest_skipped_total",
+                             "What was sent and is no point, by protocol: strings, exemplars.",
+                             {"protocol", "what"});
   bodies_refused_ = &add_counter(registry, "halite_ingest_bodies_refused_total",
                                  "Request bodies with points that could not be parsed.");
   auto& lookups = counter_family(registry, "halite_ingest_series_cache_lookups_total",
@@ -126,6 +129,11 @@ void IngestStats::log_refused(const RefusedSample& sample) {
 void IngestStats::refused(Protocol protocol, RefusalReason reason, std::uint64_t points) {
   refused_[static_cast<std::size_t>(protocol)][static_cast<std::size_t>(reason)]->Increment(
       static_cast<double>(points));
+}
+
+void IngestStats::skipped(Protocol protocol, std::string_view what, std::uint64_t count) {
+  skipped_->Add({{"protocol", std::string(protocol_name(protocol))}, {"what", std::string(what)}})
+      .Increment(static_cast<double>(count));
 }
 
 void IngestStats::unknown(Protocol protocol, std::uint64_t points) {

@@ -15,6 +15,8 @@
 
 namespace prometheus {
 class Counter;
+template <class T>
+class Family;
 class Gauge;
 class Registry;
 }  // namespace prometheus
@@ -62,6 +64,8 @@ class IngestStats {
   void refused(Protocol protocol, const Refused& why, std::string_view point);
   // Counts many points, without samples.
   void refused(Protocol protocol, RefusalReason reason, std::uint64_t points);
+  // Counts what was sent, is legal, and is no point: "a string", "an exemplar".
+  void skipped(Protocol protocol, std::string_view what, std::uint64_t count);
   // Counts accepted points that the store could not make durable: they may be stored or not.
   void unknown(Protocol protocol, std::uint64_t points);
   void body_refused();
@@ -81,6 +85,7 @@ class IngestStats {
   std::array<prometheus::Counter*, kProtocols.size()> taken_{};
   std::array<ByReason, kProtocols.size()> refused_{};
   std::array<prometheus::Counter*, kProtocols.size()> unknown_{};
+  prometheus::Family<prometheus::Counter>* skipped_;
   prometheus::Counter* bodies_refused_;
   prometheus::Counter* hits_;
   prometheus::Counter* misses_;

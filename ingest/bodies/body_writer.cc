@@ -1,6 +1,7 @@
 #include "ingest/bodies/body_writer.h"
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <memory>
 #include <utility>
@@ -14,8 +15,8 @@
 namespace halite::ingest {
 namespace {
 
-// Names and keys of series that are new to the store, of one body: less than a body of new series
-// of the largest size needs.
+// The names of new series in a body, as text and as keys of the cache. A body of the largest size
+// that has only new series needs less.
 constexpr std::size_t kNewSeriesBytesMax = std::size_t{512} << 20;
 constexpr std::size_t kFamiliesMax = 10'000;
 
@@ -108,8 +109,8 @@ Task<BodyOutcome> BodyWriter::store(Intake& intake, Protocol protocol, bool all_
     context_.stats.refused(protocol, refusal.why, intake.part_text(refusal.origin));
   }
   context_.stats.refused(protocol, RefusalReason::kIllegalArgument, parsed.refused_unkept);
+  for (const auto& [what, count] : parsed.skipped) context_.stats.skipped(protocol, what, count);
   BodyOutcome outcome;
-  outcome.skipped = std::move(parsed.skipped);
   outcome.families = std::move(parsed.families);
   outcome.refused_parts = parsed.refused_parts;
   std::vector<BatchRefusal> refused = std::move(parsed.refused);

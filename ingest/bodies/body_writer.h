@@ -11,8 +11,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -36,8 +34,7 @@ struct BodyOutcome {
   std::uint64_t points = 0;           // stored
   std::uint64_t refused_parts = 0;    // that are not stored, or not completely
   std::vector<BodyRefusal> refusals;  // the first ones, by part; at most kBodyRefusalsMax
-  std::map<std::string, std::uint64_t, std::less<>> skipped;  // legal, but no points: "a string"
-  storage::Families families;  // what the body says about them; not stored yet
+  storage::Families families;         // what the body says about them; not stored yet
   // The store's error, if what is not stored is worth sending again.
   std::optional<Error> retryable_error;
 };

@@ -73,27 +73,28 @@ void ReceivedPoints::point(PointBits point) {
   if (++items_ > limits_.items_max || !names_fit_) return;
   IngestBatch& points = parsed_.points;
   if (id_) return points.add(*id_, point, part_);
-  if (no_name_) return refuse(*no_name_);
+  if (no_name_) return note_refusal(*no_name_);
   const SeriesKey key{.grammar = grammar_, .metric = metric_, .tags = tags_};
   if (points.add_if_waiting(key, hash_, point, part_)) return;
   auto name = name_(key);
-  if (!name) return refuse(no_name_.emplace(std::move(name).error().text));
+  if (!name) return note_refusal(no_name_.emplace(std::move(name).error().text));
   points.add_waiting(key, hash_, *std::move(name), point, part_);
   names_fit_ = points.waiting_bytes() <= limits_.new_series_bytes_max;
 }
 
-// All points of a line may have one reason.
 void ReceivedPoints::refuse(std::string reason) {
-  std::vector<BatchRefusal>& refused = parsed_.refused;
-  if (last_refused_ != part_) {
-    last_refused_ = part_;
-    ++parsed_.refused_parts;
-  } else if (!refused.empty() && refused.back().origin == part_ &&
-             refused.back().why.text == reason) {
-    return;
-  }
   ++items_;
-  const bool first = refused.empty() || refused.back().origin != part_;
+  note_refusal(std::move(reason));
+}
+
+// All points of a part may have one reason, which counts once.
+void ReceivedPoints::note_refusal(std::string reason) {
+  const bool first = refused_part_ != part_;
+  if (!first && refused_reason_ == reason) return;
+  refused_part_ = part_;
+  refused_reason_ = reason;
+  if (first) ++parsed_.refused_parts;
+  std::vector<BatchRefusal>& refused = parsed_.refused;
   if (refused.size() < limits_.refusals_kept_max && (first || limits_.every_reason)) {
     refused.push_back({.origin = part_, .why = {.text = std::move(reason)}});
   } else {

@@ -60,6 +60,8 @@ class ReceivedPoints final : public PointReceiver {
   void metadata(const MetricMetadata& about) override;
 
  private:
+  void note_refusal(std::string reason);
+
   WriterContext& context_;
   const SeriesNamer name_;
   const ReceivedLimits limits_;
@@ -70,7 +72,8 @@ class ReceivedPoints final : public PointReceiver {
   std::uint64_t missed_ = 0;
   bool names_fit_ = true;
   std::uint32_t part_ = 0;
-  std::optional<std::uint32_t> last_refused_;  // the part of the last refusal
+  std::optional<std::uint32_t> refused_part_;  // of the last refusal
+  std::string refused_reason_;
   // The series of the next points: its id, or the bytes that name it.
   std::optional<storage::SeriesId> id_;
   KeyGrammar grammar_ = KeyGrammar::kPutLine;

@@ -74,12 +74,7 @@ Result<void> RemoteWriteBody::pass_on(const Labels& labels, ProtoReader& series,
         continue;
       }
       if (!std::exchange(named, true)) to.series(key_of(*labels));
-      auto time = time_in(sample.ms, TimeUnit::kMilliseconds);
-      if (time) [[likely]] {
-        to.point(double_point(*time, sample.value));
-      } else {
-        to.refuse(about_series(labels, time.error()));
-      }
+      pass_on(sample, *labels, to);
     } else if (series.field() == fields.histogram) {
       ++counts_.histograms;
       TRY_VOID(count_item());
@@ -97,14 +92,19 @@ Result<void> RemoteWriteBody::pass_on(const std::vector<RemoteSample>& samples,
   for (const RemoteSample& sample : samples) {
     ++counts_.samples;
     TRY_VOID(count_item());
-    auto time = time_in(sample.ms, TimeUnit::kMilliseconds);
-    if (time) [[likely]] {
-      to.point(double_point(*time, sample.value));
-    } else {
-      to.refuse(about_series(Labels(labels), time.error()));
-    }
+    pass_on(sample, labels, to);
   }
   return {};
+}
+
+void RemoteWriteBody::pass_on(const RemoteSample& sample, std::string_view labels,
+                              PointReceiver& to) const {
+  auto time = time_in(sample.ms, TimeUnit::kMilliseconds);
+  if (time) [[likely]] {
+    to.point(double_point(*time, sample.value));
+  } else {
+    to.refuse(about_series(Labels(labels), time.error()));
+  }
 }
 
 Result<void> RemoteWriteBody::pass_on(const MetricMetadata& about, PointReceiver& to) {

@@ -74,6 +74,7 @@ class RemoteWriteBody : public PointBody {
   [[nodiscard]] const IngestLimits& limits() const { return limits_; }
 
  private:
+  void pass_on(const RemoteSample& sample, std::string_view labels, PointReceiver& to) const;
   Result<void> count_item();
   // "up{job="x"}: <reason>"
   [[nodiscard]] std::string about_series(const Labels& labels, std::string_view reason) const;

@@ -46,7 +46,7 @@ asio::awaitable<void> GraphiteLineSession::take_lines() {
     const char* end = nullptr;
     std::string_view line;
     auto found = LineSplitter::Found::kNothing;
-    for (std::size_t lines = 0; lines < kLinesMax; ++lines) {
+    for (std::size_t lines = 0; lines < sink_.lines_max(); ++lines) {
       found = lines_.next(line);
       if (found != LineSplitter::Found::kLine) break;
       if (begin == nullptr) begin = line.data();

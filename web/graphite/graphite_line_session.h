@@ -19,7 +19,6 @@ namespace halite::web {
 class GraphiteLineSession {
  public:
   static constexpr std::size_t kLineBytesMax = 64 << 10;  // a longer line is refused
-  static constexpr std::size_t kLinesMax = 10'000;        // in one batch
 
   // Both outlive the session.
   GraphiteLineSession(ClientConnection& connection, WebContext& context)

@@ -2,6 +2,8 @@
 // is refused, and keeps what the store cannot take now.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -17,6 +19,8 @@ namespace halite::web {
 
 class GraphiteSink {
  public:
+  static constexpr std::size_t kLinesMax = 10'000;  // in one batch
+
   // Both outlive the sink.
   GraphiteSink(ClientConnection& connection, WebContext& context)
       : connection_(connection), context_(context), bodies_(context.services.writer) {}
@@ -27,6 +31,11 @@ class GraphiteSink {
   boost::asio::awaitable<void> put_lines(std::string_view text);
   // An error: it is no message of the protocol.
   Task<void> put_pickle(std::string_view message);
+
+  // How many lines put_lines() takes at most.
+  [[nodiscard]] std::size_t lines_max() const {
+    return std::min(kLinesMax, bodies_.limits().points_per_request_max);
+  }
 
   // Counts what never became a point.
   void refuse(std::string reason, std::string_view beginning);
