@@ -41,6 +41,8 @@ constexpr std::array kEndpoints = {
     Endpoint{"influx/ping", kShow, kAlways, kPublic, false, handle_influx_ping},
     Endpoint{"influx/health", kShow, kAlways, kPublic, false, handle_influx_health},
     Endpoint{"influx/query", kAsk, kAlways, kPublic, false, handle_influx_query},
+    Endpoint{"prometheus/write", kPost, kWrites, kWriter, false, handle_remote_write,
+             BodyForm::kRemoteWrite, check_remote_write},
     Endpoint{"prometheus/metadata", kAsk, kReads, kReader, false, handle_metric_families},
     Endpoint{"import/prometheus", kPost, kWrites, kWriter, false, handle_import_prometheus},
     Endpoint{"import/vmjson", kPost, kWrites, kWriter, false, handle_import_vmjson},
@@ -55,10 +57,6 @@ constexpr std::array kEndpoints = {
     Endpoint{"suggest", kGet, kReads, kReader, false, handle_suggest},
     Endpoint{"version", kGet, kAlways, kReader, false, handle_version},
     Endpoint{"stats", kGet, kAlways, kReader, false, handle_stats},
-
-    // Those of other protocols: see web/http/dialect.cc.
-    Endpoint{"prometheus/write", kPost, kWrites, kWriter, false, handle_remote_write,
-             BodyForm::kRemoteWrite, check_remote_write},
 
     // Halite's own endpoints.
     Endpoint{"", kShow, kAlways, kReader, false, handle_page},

@@ -16,26 +16,14 @@ import sys
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [HERE, os.path.join(HERE, "..", "support")]
+sys.path[:0] = [HERE, os.path.join(HERE, "..", "support"), os.path.join(HERE, "..", "..", "bench")]
 from cluster import Tables  # noqa: E402
+from import_bench import FIELDS, WALK, WALK_STRIDE, walk  # noqa: E402
 from server_process import clean_environment  # noqa: E402
 
 DAY = 86400
 BEGIN = 1704067200  # 2024-01-01
-FIELDS = ("user", "system", "idle", "nice", "iowait", "irq", "softirq", "steal", "guest", "guest_nice")
-WALK = 100_003  # values of which each series has a part
-WALK_STRIDE = 7919
 SALTS = 8
-
-
-def walk():
-    """Texts of a value that wanders between 0 and 100, the same in every run."""
-    values, value, state = [], 50.0, 1
-    for _ in range(WALK):
-        state = state * 6364136223846793005 + 1442695040888963407 & 2**64 - 1
-        value = min(100.0, max(0.0, value + (state >> 40) / 2**23 - 1))
-        values.append(f"{value:.2f}")
-    return values
 
 
 def texts(options, begin, end):

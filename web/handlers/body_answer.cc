@@ -21,21 +21,17 @@ std::string refusals_text(const ingest::BodyOutcome& outcome, std::string_view p
   return text;
 }
 
-boost::asio::awaitable<std::optional<Response>> whole_failure(const Call& call,
-                                                              ingest::BodyOutcome& put) {
-  if (put.retryable_error) co_return error_response(call, *put.retryable_error);
-  if (put.families.empty()) co_return std::nullopt;
-  auto keeping = call.services.metadata.families().put(std::move(put.families));
-  const Result<void> kept = co_await std::move(keeping);
-  // The points are durable, and senders repeat their metadata.
-  if (!kept) log::warn("metadata of metrics is not kept: {}", kept.error().message);
-  co_return std::nullopt;
+std::optional<Response> failed_body(const Call& call, const Result<ingest::BodyOutcome>& put) {
+  if (!put) return error_response(call, put.error());
+  if (put->retryable_error) return error_response(call, *put->retryable_error);
+  return std::nullopt;
 }
 
-boost::asio::awaitable<std::optional<Response>> whole_failure(const Call& call,
-                                                              Result<ingest::BodyOutcome>& put) {
-  if (!put) co_return error_response(call, put.error());
-  co_return co_await whole_failure(call, *put);
+boost::asio::awaitable<void> keep_families(const Call& call, ingest::BodyOutcome& put) {
+  if (put.families.empty()) co_return;
+  auto keeping = call.services.metadata.families().put(std::move(put.families));
+  const Result<void> kept = co_await std::move(keeping);
+  if (!kept) log::warn("metadata of metrics is not kept: {}", kept.error().message);
 }
 
 }  // namespace halite::web

@@ -4,9 +4,9 @@
 // Parameters  in the URI, or in the form of a POST:
 //             match[]: a selector of series, {__name__=~"x.*",a="b"}; may be repeated
 //             start, end: Unix seconds with a fraction, 13 digits of milliseconds, or RFC 3339;
-//             both are included; default: everything until now max_rows_per_line: points in a line;
-//             default and maximum: 10,000 reduce_mem_usage: changes nothing, because no answer is
-//             ever in memory
+//             both are included; default: everything until now
+//             max_rows_per_line: points in a line, at most 10,000 (default)
+//             reduce_mem_usage: changes nothing, because no answer is ever in memory
 // Answer      200 {"metric":{"__name__":"m","k":"v"},"values":[1,2],"timestamps":[ms,ms]} lines,
 //             streamed; nothing if no series matches
 // Errors      400 a parameter is missing or wrong; 408 too slow; 413 above a limit. After the first
@@ -184,9 +184,7 @@ Result<Wanted> parse_wanted(const Call& call) {
 // Adds the parameters of a form in the body.
 Result<void> add_form(Call& call) {
   if (call.request.method != "POST" || call.request.body.empty()) return {};
-  const std::string_view type = call.request.headers.get("Content-Type");
-  if (!equal_ignoring_case(trim(type.substr(0, type.find(';'))),
-                           "application/x-www-form-urlencoded")) {
+  if (!has_media_type(call.request, "application/x-www-form-urlencoded")) {
     return fail(Errc::kInvalidArgument,
                 "the body has to be a form: Content-Type: application/x-www-form-urlencoded");
   }

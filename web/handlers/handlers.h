@@ -10,9 +10,6 @@
 
 namespace halite::web {
 
-// The version of InfluxDB whose answers Halite gives.
-inline constexpr std::string_view kInfluxVersion = "1.8.10";
-
 boost::asio::awaitable<Response> handle_put(Call& call);                // put.cc
 boost::asio::awaitable<Response> handle_incr(Call& call);               // incr.cc
 boost::asio::awaitable<Response> handle_remote_write(Call& call);       // remote_write.cc

@@ -12,7 +12,6 @@
 
 #include <fmt/format.h>
 
-#include "common/bytes/ascii.h"
 #include "common/bytes/read_number.h"
 #include "ingest/bodies/body_writer.h"
 #include "web/handlers/body_answer.h"
@@ -22,11 +21,6 @@ namespace halite::web {
 namespace {
 
 using ingest::Format;
-
-bool is_openmetrics(const Request& request) {
-  const std::string_view type = request.headers.get("Content-Type");
-  return equal_ignoring_case(trim(type.substr(0, type.find(';'))), "application/openmetrics-text");
-}
 
 boost::asio::awaitable<Response> put_lines(Call& call, Format format, ingest::Protocol protocol) {
   if (call.target.has("extra_label")) {
@@ -49,7 +43,8 @@ boost::asio::awaitable<Response> put_lines(Call& call, Format format, ingest::Pr
       ingest::LinesBody{.text = call.request.body, .format = format, .options = std::move(options)},
       protocol);
   Result<ingest::BodyOutcome> put = co_await std::move(putting);
-  if (auto failure = co_await whole_failure(call, put)) co_return *std::move(failure);
+  if (auto failure = failed_body(call, put)) co_return *std::move(failure);
+  co_await keep_families(call, *put);
   if (put->refused_parts == 0) co_return text_response(204, "");
   co_return error_response(
       call, 400,
@@ -60,7 +55,8 @@ boost::asio::awaitable<Response> put_lines(Call& call, Format format, ingest::Pr
 }  // namespace
 
 boost::asio::awaitable<Response> handle_import_prometheus(Call& call) {
-  const Format format = is_openmetrics(call.request) ? Format::kOpenMetrics : Format::kPrometheus;
+  const bool openmetrics = has_media_type(call.request, "application/openmetrics-text");
+  const Format format = openmetrics ? Format::kOpenMetrics : Format::kPrometheus;
   return put_lines(call, format, ingest::Protocol::kPrometheus);
 }
 

@@ -115,8 +115,8 @@ boost::asio::awaitable<Response> handle_influx_write(Call& call) {
                                               .options = std::move(options),
                                               .all_or_nothing = whole},
                             ingest::Protocol::kInflux);
-  Result<ingest::BodyOutcome> put = co_await std::move(putting);
-  if (auto failure = co_await whole_failure(call, put)) co_return *std::move(failure);
+  const Result<ingest::BodyOutcome> put = co_await std::move(putting);
+  if (auto failure = failed_body(call, put)) co_return *std::move(failure);
   Response response =
       put->refused_parts > 0 ? refused_lines(call, *put, whole) : json_response(204, "");
   response.headers.add("X-Influxdb-Version", std::string(kInfluxVersion));

@@ -9,14 +9,14 @@
 // Errors      415 another type or coding; 400 the body is no request, nothing is stored; 400 some
 //             series are refused (the others are stored): the text names the first ones; 413 too
 //             many points; 503 the store cannot accept points now: send the request again
-#include "ingest/remote_write/remote_write.h"
-
 #include <string>
 #include <string_view>
 
 #include <fmt/format.h>
 
 #include "common/bytes/ascii.h"
+#include "ingest/bodies/body_writer.h"
+#include "ingest/remote_write/remote_write_body.h"
 #include "web/handlers/body_answer.h"
 #include "web/handlers/handlers.h"
 
@@ -53,18 +53,16 @@ std::optional<RemoteWriteVersion> version_of(std::string_view type) {
   return version;
 }
 
-boost::asio::awaitable<Response> response_to(const Call& call,
-                                             Result<ingest::RemoteWriteOutcome>& outcome) {
-  if (!outcome) co_return error_response(call, outcome.error());
-  ingest::BodyOutcome& put = outcome->put;
-  if (auto failure = co_await whole_failure(call, put)) co_return *std::move(failure);
-  if (put.refused_parts == 0) co_return text_response(204, "");
+Response response_to(const Call& call, const Result<ingest::BodyOutcome>& put,
+                     const ingest::RemoteWriteCounts& seen) {
+  if (auto failure = failed_body(call, put)) return *std::move(failure);
+  if (put->refused_parts == 0) return text_response(204, "");
   // In one line, because Prometheus logs only the first.
-  std::string text = fmt::format("{} of {} samples stored", put.points, outcome->seen.samples);
-  if (outcome->seen.histograms > 0) {
-    text += fmt::format(", none of {} native histograms", outcome->seen.histograms);
+  std::string text = fmt::format("{} of {} samples stored", put->points, seen.samples);
+  if (seen.histograms > 0) {
+    text += fmt::format(", none of {} native histograms", seen.histograms);
   }
-  co_return error_response(call, 400, text + ": " + refusals_text(put, "series"));
+  return error_response(call, 400, text + ": " + refusals_text(*put, "series"));
 }
 
 }  // namespace
@@ -82,12 +80,14 @@ std::optional<Response> check_remote_write(const Call& call) {
 boost::asio::awaitable<Response> handle_remote_write(Call& call) {
   const RemoteWriteVersion version =
       version_of(call.request.headers.get("Content-Type")).value_or(RemoteWriteVersion::k1);
-  auto putting =
-      ingest::put_remote_write(call.services.writer, version, std::move(call.request.body));
-  Result<ingest::RemoteWriteOutcome> outcome = co_await std::move(putting);
-  Response response = co_await response_to(call, outcome);
+  ingest::BodyWriter bodies(call.services.writer);
+  const auto body = ingest::make_remote_write_body(version, call.request.body, bodies.limits());
+  auto putting = bodies.put(*body, ingest::Protocol::kRemoteWrite);
+  Result<ingest::BodyOutcome> put = co_await std::move(putting);
+  Response response = response_to(call, put, body->counts());
+  if (put) co_await keep_families(call, *put);
   if (version == RemoteWriteVersion::k2) {
-    const std::uint64_t samples = outcome ? outcome->put.points : 0;
+    const std::uint64_t samples = put ? put->points : 0;
     response.headers.add("X-Prometheus-Remote-Write-Samples-Written", fmt::to_string(samples));
     response.headers.add("X-Prometheus-Remote-Write-Histograms-Written", "0");
     response.headers.add("X-Prometheus-Remote-Write-Exemplars-Written", "0");

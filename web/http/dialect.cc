@@ -129,10 +129,7 @@ std::string header_text(std::string_view message) {
 
 }  // namespace
 
-bool is_otlp_json(const Request& request) {
-  const std::string_view type = request.headers.get("Content-Type");
-  return equal_ignoring_case(trim(type.substr(0, type.find(';'))), "application/json");
-}
+bool is_otlp_json(const Request& request) { return has_media_type(request, "application/json"); }
 
 Response foreign_error(Dialect dialect, const Request& request, int status,
                        std::string_view message) {

@@ -18,6 +18,9 @@ enum class Dialect : std::uint8_t {
   kOtlp,            // google.rpc.Status, as protobuf or JSON like the request
 };
 
+// The version of InfluxDB whose answers Halite gives.
+inline constexpr std::string_view kInfluxVersion = "1.8.10";
+
 // `dialect` is not kOpenTsdb.
 [[nodiscard]] Response foreign_error(Dialect dialect, const Request& request, int status,
                                      std::string_view message);

@@ -55,6 +55,11 @@ bool Headers::has(std::string_view name) const {
       list_, [&](const Header& header) { return equal_ignoring_case(header.name, name); });
 }
 
+bool has_media_type(const Request& request, std::string_view type) {
+  const std::string_view sent = request.headers.get("Content-Type");
+  return equal_ignoring_case(trim(sent.substr(0, sent.find(';'))), type);
+}
+
 Response text_response(int status, std::string body, std::string_view content_type) {
   Response response;
   response.status = status;

@@ -72,6 +72,9 @@ struct Response {
   bool close = false;                             // close the connection after this answer
 };
 
+// Whether the Content-Type is this one, with any parameters.
+[[nodiscard]] bool has_media_type(const Request& request, std::string_view type);
+
 [[nodiscard]] Response text_response(int status, std::string body,
                                      std::string_view content_type = kTextType);
 [[nodiscard]] Response json_response(int status, std::string body);
