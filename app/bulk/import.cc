@@ -88,7 +88,7 @@ Result<ImportTotals> Import::run() {
   for (std::thread& thread : threads) thread.join();
   Result<void> checkpointed;
   if (pending_) checkpointed = end_checkpoint();
-  // Also after an error, so that what is stored is not read again.
+  // Also after an error: then --resume does not read stored lines again.
   if (checkpointed && (!error_ || done_.position != job_.before.position)) {
     checkpointed = begin_checkpoint();
     if (checkpointed) checkpointed = end_checkpoint();

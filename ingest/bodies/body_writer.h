@@ -5,7 +5,7 @@
 //
 //   Order     points keep the order of the body; of equal times in one series the last wins.
 //   Refusals  a bad line or part does not affect others.
-//   Durable   what is counted as stored is durable. Sending points again is safe.
+//   Durable   points that are counted as stored are durable. It is safe to send points again.
 //   Threads   call it from any thread; a body is for one call.
 #pragma once
 
@@ -35,7 +35,7 @@ struct BodyOutcome {
   std::uint64_t refused_parts = 0;    // that are not stored, or not completely
   std::vector<BodyRefusal> refusals;  // the first ones, by part; at most kBodyRefusalsMax
   storage::Families families;         // what the body says about them; not stored yet
-  // The store's error, if what is not stored is worth sending again.
+  // The store's error, if the points that are not stored may be sent again.
   std::optional<Error> retryable_error;
 };
 

@@ -29,8 +29,8 @@ class PointReceiver {
  public:
   virtual ~PointReceiver() = default;
 
-  // What follows is of this part of a body. Parsers of lines do not call it: who passes the lines
-  // on counts them.
+  // The following calls are about this part of a body. Parsers of lines do not call it: their
+  // caller counts the lines.
   virtual void part(std::uint32_t number) { static_cast<void>(number); }
   // The following points belong to this series. The key's views are valid only during the call.
   virtual void series(const SeriesKey& key) = 0;

@@ -17,7 +17,7 @@
 namespace halite::ingest {
 namespace {
 
-// The family of a series: classic histograms and summaries are told about as a whole.
+// The family of a series: metadata of a classic histogram or summary is that of all its series.
 std::string_view family_of(std::string_view metric, std::string_view type) {
   struct Suffixes {
     std::string_view type;

@@ -14,7 +14,7 @@ from profile import Forever
 from server import CUT, environment_of
 
 ALL_STORED, SOME_REFUSED = 0, 1
-END_SECONDS = 300  # of an import that nobody kills
+END_SECONDS = 300  # of an import that is not killed
 
 
 def points_of_lines(lines):
@@ -42,7 +42,7 @@ class ImportRounds:
 
     def __init__(self, options, number, totals):
         super().__init__(options, number, totals)
-        # What is beneath is on the disk that loses what was not synced.
+        # This folder is on the disk that loses what was not synced.
         self.disk = self.path / "disk"
         self.data = self.disk / "data"
         self.input = self.path / "input"

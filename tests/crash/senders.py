@@ -27,9 +27,9 @@ def by_series(batch):
 
 class Sender:
     """A connection of one writer. send(batch) returns the refusal, or None; a connection that ends
-    is an error. What comes back of a point is told by metric(), value() and more_tags."""
+    is an error. metric(), value() and more_tags say how a point reads back."""
 
-    answered = True  # send() returns when the points are on disk; False: nobody knows
+    answered = True  # send() returns when the points are on disk; False: unknown
     more_tags = ()
 
     def __init__(self, server, choose):

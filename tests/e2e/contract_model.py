@@ -60,7 +60,7 @@ for name, strategy in {
 
 @schemathesis.serializer("application/x-protobuf")
 def protobuf(_, value):
-    """Any bytes: what is generated is no message, or an empty one."""
+    """Any bytes: they are no message, or an empty one."""
     return value if isinstance(value, bytes) else str(value).encode()
 
 

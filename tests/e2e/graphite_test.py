@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Graphite's senders as they are: aiographite from PyPI by both protocols, Debian's collectd with
-write_graphite, Python's pickle. What was read back is there after a kill -9."""
+write_graphite, Python's pickle. Points that were read back are there after a kill -9."""
 
 import asyncio
 import pickle

@@ -37,7 +37,7 @@ class FamilyStore {
   struct KnownText {
     std::uint64_t text = 0;     // its hash; 0: not known
     std::uint32_t writing = 0;  // writes that have not ended
-    bool contested = false;     // there were several at once: nobody knows which was last
+    bool contested = false;     // several at once: their order is unknown
   };
   struct Change {
     std::uint64_t cell = 0;
