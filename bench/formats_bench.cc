@@ -10,6 +10,7 @@
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
+#include "bench/received_sum.h"
 #include "common/check.h"
 #include "ingest/formats/point_format.h"
 
@@ -17,20 +18,6 @@ namespace halite::ingest {
 namespace {
 
 constexpr TimestampMs kTime = 1'700'000'000'000;
-
-class Sum final : public PointReceiver {
- public:
-  void series(const SeriesKey& key) override { key_bytes += key.metric.size() + key.tags.size(); }
-  void point(PointBits point) override {
-    sum += point.value + static_cast<std::uint64_t>(point.time);
-    ++points;
-  }
-  void refuse(std::string reason) override { HALITE_CHECK(false, reason); }
-
-  std::size_t points = 0;
-  std::size_t key_bytes = 0;
-  std::uint64_t sum = 0;
-};
 
 // Ten tags, about 190 bytes a line, as tsbs' cpu metrics have them.
 SeriesName series_of(std::size_t number) {
@@ -79,7 +66,7 @@ std::vector<std::string_view> lines_of(std::string_view text) {
 void parse(benchmark::State& state, Format format, const std::string& text) {
   static const PointRules kRules({}, "");
   const std::vector<std::string_view> lines = lines_of(text);
-  Sum sum;
+  ReceivedSum sum;
   for (auto _ : state) {
     const auto parser = make_parser(format, {}, kRules);
     for (const std::string_view line : lines) parser->line(line, sum);

@@ -9,6 +9,7 @@
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
+#include "bench/received_sum.h"
 #include "common/bytes/bytes.h"
 #include "common/bytes/little_endian.h"
 #include "common/bytes/varint.h"
@@ -21,20 +22,6 @@ namespace {
 constexpr std::uint64_t kTime = 1'700'000'000'000'000'000;
 constexpr std::size_t kMetrics = 100;
 constexpr std::size_t kPoints = 100;  // of each
-
-class Sum final : public PointReceiver {
- public:
-  void series(const SeriesKey& key) override { key_bytes += key.metric.size() + key.tags.size(); }
-  void point(PointBits point) override {
-    sum += point.value + static_cast<std::uint64_t>(point.time);
-    ++points;
-  }
-  void refuse(std::string reason) override { HALITE_CHECK(false, reason); }
-
-  std::size_t points = 0;
-  std::size_t key_bytes = 0;
-  std::uint64_t sum = 0;
-};
 
 Bytes message(std::uint32_t field, BytesView content) {
   Bytes bytes;
@@ -100,7 +87,7 @@ std::string json_body() {
 // The counter "point" is the time of one.
 void BM_Otlp(benchmark::State& state, OtlpEncoding encoding) {
   const Bytes bytes = encoding == OtlpEncoding::kJson ? json_body() : protobuf_body();
-  Sum sum;
+  ReceivedSum sum;
   for (auto _ : state) {
     const Result<void> read = make_otlp_body(encoding, bytes, {})->read(sum);
     HALITE_CHECK(read.has_value(), "the body is a request");
