@@ -132,6 +132,8 @@ class Year:
             self.to_hbase(first, last)
             self.from_hbase(first, last)
             self.compare(first, last)
+            if options.hbase_days and (last - BEGIN) // DAY % options.hbase_days == 0:
+                self.tables.tool("truncate", f"{options.prefix}tsdb")
             print(f"days {(first - BEGIN) // DAY} to {(last - BEGIN) // DAY}: equal, {time.monotonic() - started:.0f} s",
                   flush=True)
         self.compare(BEGIN, end)
@@ -149,6 +151,8 @@ def main():
     parser.add_argument("--metrics", type=int, default=1, help="of each host, up to 10")
     parser.add_argument("--days", type=int, default=365)
     parser.add_argument("--piece-days", type=int, default=30)
+    parser.add_argument("--hbase-days", type=int, default=0,
+                        help="for a small disk: HBase's points are deleted after each so many days; a multiple of a piece")
     parser.add_argument("--prefix", default="year-", help="of the names of the tables")
     parser.add_argument("--go-on", action="store_true", help="the folder and the tables exist")
     parser.add_argument("--from-day", type=int, default=0, help="with --go-on: the days before are in all three")

@@ -1,0 +1,76 @@
+// The labels of an element of a vector, the metric's name __name__ among them.
+//
+//   Lifetime  texts belong to the store, pinned by the query's selections, or to a TextArena.
+//   Threads   as a std::vector.
+#pragma once
+
+#include <compare>
+#include <deque>
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "query/selector/label_matcher.h"
+#include "storage/api/series.h"
+
+namespace halite::query::promql {
+
+struct Label {
+  std::string_view name;
+  std::string_view value;
+  auto operator<=>(const Label&) const = default;
+};
+
+// Keeps texts that an evaluation makes, for example those of label_replace().
+class TextArena {
+ public:
+  std::string_view keep(std::string text) { return texts_.emplace_back(std::move(text)); }
+
+ private:
+  std::deque<std::string> texts_;
+};
+
+// In the order of names, each once, without empty values.
+class Labels {
+ public:
+  Labels() = default;
+  // In any order, without duplicates.
+  explicit Labels(std::vector<Label> labels);
+  Labels(std::initializer_list<Label> labels) : Labels(std::vector<Label>(labels)) {}
+  // Those of a stored series, with its metric.
+  [[nodiscard]] static Labels of(const storage::Series& series);
+
+  [[nodiscard]] auto begin() const { return labels_.begin(); }
+  [[nodiscard]] auto end() const { return labels_.end(); }
+  [[nodiscard]] std::size_t size() const { return labels_.size(); }
+  [[nodiscard]] bool empty() const { return labels_.empty(); }
+
+  // "" if it has none.
+  [[nodiscard]] std::string_view get(std::string_view name) const;
+
+  // An empty value removes the label.
+  void set(std::string_view name, std::string_view value);
+  void erase(std::string_view name);
+  // What most operations remove: the metric's name, __type__ and __unit__.
+  void drop_name();
+  // Keeps only these, or all but these. `names` are sorted.
+  void keep_only(std::span<const std::string> names);
+  void erase_all(std::span<const std::string> names);
+
+  // Appends bytes that are equal for equal labels only.
+  void append_key(std::string& to) const;
+  [[nodiscard]] std::string key() const;
+
+  // {__name__="m", a="b"}, as Prometheus' messages show it.
+  [[nodiscard]] std::string text() const;
+
+  auto operator<=>(const Labels&) const = default;
+
+ private:
+  std::vector<Label> labels_;
+};
+
+}  // namespace halite::query::promql

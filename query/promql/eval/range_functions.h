@@ -1,0 +1,26 @@
+// Functions over range vectors: rate(), sum_over_time() and others. docs/promql.md
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "common/result.h"
+#include "query/promql/eval/values.h"
+
+namespace halite::query::promql {
+
+struct RangeFunction {
+  std::string_view name;
+  // The value of a window, or kAbsent. `parameters` are the scalar arguments at this step, in the
+  // order of the text. The window is the only other argument.
+  double (*evaluate)(const Window& window, std::span<const double> parameters);
+  // Whether parameters are valid; null: all are. Its error ends the query.
+  Result<void> (*check)(std::span<const double> parameters) = nullptr;
+  bool keeps_name = false;
+  bool wants_counter = false;  // rate(), increase(): an info if the name is not that of a counter
+};
+
+// Null if it is none of these, such as absent_over_time(), which no single series decides.
+[[nodiscard]] const RangeFunction* find_range_function(std::string_view name);
+
+}  // namespace halite::query::promql

@@ -1,0 +1,76 @@
+// What expressions evaluate to: columns with one value for each step of the query.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "common/clock.h"
+#include "common/data_point.h"
+#include "query/promql/eval/labels.h"
+
+namespace halite::query::promql {
+
+// The times at which an expression is evaluated: begin, begin + step, ...
+struct Steps {
+  TimestampMs begin = 0;
+  std::int64_t step_ms = 1;  // > 0
+  std::size_t count = 1;     // > 0
+
+  [[nodiscard]] TimestampMs at(std::size_t i) const {
+    return begin + static_cast<std::int64_t>(i) * step_ms;
+  }
+  [[nodiscard]] TimestampMs last() const { return at(count - 1); }
+  bool operator==(const Steps&) const = default;
+};
+
+// In a column: no value at this step. It is the staleness marker, which is never a value. No
+// arithmetic results in it: it is a signalling NaN.
+inline constexpr double kAbsent = std::bit_cast<double>(kStaleMarker);
+[[nodiscard]] inline bool is_absent(double value) {
+  return std::bit_cast<std::uint64_t>(value) == kStaleMarker;
+}
+[[nodiscard]] inline bool is_present(double value) { return !is_absent(value); }
+
+// An element of an instant vector over all steps.
+struct Row {
+  Labels labels;
+  std::vector<double> values;  // one for each step, or kAbsent
+};
+
+// No two rows with equal labels have values at the same step.
+struct Vector {
+  std::vector<Row> rows;
+  bool ordered = false;  // the order of the rows is part of the result: sort(), topk()
+};
+
+struct Scalar {
+  std::vector<double> values;  // one for each step, none absent
+};
+
+// Of a query with one step only: a range vector that no function consumes.
+struct MatrixRow {
+  Labels labels;
+  std::vector<TimestampMs> times;
+  std::vector<double> values;
+};
+struct Matrix {
+  std::vector<MatrixRow> rows;
+};
+
+using Value = std::variant<Scalar, std::string, Vector, Matrix>;
+
+// Samples of a series in a window of time: begin is excluded, end is included.
+struct Window {
+  const TimestampMs* times = nullptr;  // ascending
+  const double* values = nullptr;      // none is a staleness marker
+  std::size_t size = 0;                // > 0
+  TimestampMs begin = 0;
+  TimestampMs end = 0;
+  TimestampMs now = 0;  // the time of the evaluation; differs from `end` with offset and @
+};
+
+}  // namespace halite::query::promql

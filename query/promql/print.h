@@ -1,0 +1,19 @@
+// Writes expressions of PromQL.
+#pragma once
+
+#include <string>
+
+#include "query/promql/tree.h"
+
+namespace halite::query::promql {
+
+// In one line, as Prometheus does: sum by (a) (rate(m{b="c"}[5m])).
+[[nodiscard]] std::string print(const Expr& expr);
+
+// Over several lines where a line would be longer than 100 characters (/api/v1/format_query).
+[[nodiscard]] std::string pretty(const Expr& expr);
+
+// As JSON (/api/v1/parse_query).
+[[nodiscard]] std::string tree_json(const Expr& expr);
+
+}  // namespace halite::query::promql
