@@ -24,6 +24,15 @@ struct FetchLimitOptions {
   std::int64_t overrides_interval_ms = 60'000;  // query.fetch_overrides_interval_ms: between reads
 };
 
+// Limits and defaults of PromQL; query/promql/parse.h explains the first three.
+struct PromqlOptions {
+  std::size_t bytes_max = 1 << 16;         // query.promql_bytes_max: of an expression
+  std::size_t depth_max = 200;             // query.promql_depth_max: nesting
+  bool experimental = false;               // query.promql_experimental
+  std::int64_t lookback_ms = 300'000;      // query.promql_lookback_ms: how old a sample may be
+  std::int64_t default_step_ms = 60'000;   // query.promql_step_ms: of subqueries without a step
+};
+
 struct QueryLimits {
   std::uint64_t series_max = 1'000'000;          // query.series_max
   std::uint64_t points_max = 1'000'000'000;      // query.points_max: raw points read
@@ -40,6 +49,7 @@ struct QueryLimits {
   std::size_t expression_bytes_max = 4096;  // query.expression_bytes_max
   std::size_t expression_depth_max = 64;    // query.expression_depth_max: nesting
 
+  PromqlOptions promql = {};
   FetchLimitOptions fetch = {};  // OpenTSDB's limits; off by default
 
   // A query reads time in windows of about this much memory each; not a setting. A window is never

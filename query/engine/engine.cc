@@ -16,6 +16,7 @@
 #include "query/answer/query_annotations.h"
 #include "query/answer/sketch_query.h"
 #include "query/engine/export_run.h"
+#include "query/engine/promql_run.h"
 #include "query/engine/scheduler.h"
 #include "query/engine/small_query.h"
 #include "query/engine/sub_query.h"
@@ -396,5 +397,30 @@ std::unique_ptr<ExportRun> QueryEngine::export_points(ExportQuestion question,
   return std::make_unique<ExportRun>(impl_->store, std::move(question),
                                      impl_->scheduler.begin_steps(limits, std::move(stop)));
 }
+
+Task<std::shared_ptr<const PromqlAnswer>> QueryEngine::run_promql(PromqlQuestion question,
+                                                                  std::stop_token stop) {
+  return query::run_promql(&impl_->store, &impl_->scheduler, std::move(question), impl_->limits,
+                           std::move(stop));
+}
+
+Task<std::shared_ptr<const FoundSeries>> QueryEngine::find_series(SeriesQuestion question,
+                                                                  std::stop_token stop) {
+  return run_series_search(&impl_->store, std::move(question),
+                           impl_->scheduler.begin_steps(impl_->limits, std::move(stop)));
+}
+
+Task<FoundNames> QueryEngine::label_names(SeriesQuestion question, std::stop_token stop) {
+  return run_label_names(&impl_->store, std::move(question),
+                         impl_->scheduler.begin_steps(impl_->limits, std::move(stop)));
+}
+
+Task<FoundNames> QueryEngine::label_values(std::string label, SeriesQuestion question,
+                                           std::stop_token stop) {
+  return run_label_values(&impl_->store, std::move(label), std::move(question),
+                          impl_->scheduler.begin_steps(impl_->limits, std::move(stop)));
+}
+
+promql::ParseOptions QueryEngine::promql_options() const { return parse_options(impl_->limits); }
 
 }  // namespace halite::query

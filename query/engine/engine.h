@@ -15,6 +15,7 @@
 #include <functional>
 #include <memory>
 #include <stop_token>
+#include <string>
 #include <vector>
 
 #include "common/clock.h"
@@ -22,6 +23,7 @@
 #include "common/threads/task.h"
 #include "query/answer.h"
 #include "query/engine/executors.h"
+#include "query/engine/promql.h"
 #include "query/limits.h"
 #include "query/plan/rollup_choice.h"
 #include "query/question.h"
@@ -80,6 +82,16 @@ class QueryEngine {
   // apply: the answer is never in memory.
   [[nodiscard]] std::unique_ptr<ExportRun> export_points(ExportQuestion question,
                                                          std::stop_token stop);
+
+  // Errors of the expression have the details kBadExpression (query/engine/promql.h). Others:
+  // kInvalidArgument: the evaluation failed.
+  Task<std::shared_ptr<const PromqlAnswer>> run_promql(PromqlQuestion question,
+                                                       std::stop_token stop);
+  Task<std::shared_ptr<const FoundSeries>> find_series(SeriesQuestion question,
+                                                       std::stop_token stop);
+  Task<FoundNames> label_names(SeriesQuestion question, std::stop_token stop);
+  Task<FoundNames> label_values(std::string label, SeriesQuestion question, std::stop_token stop);
+  [[nodiscard]] promql::ParseOptions promql_options() const;
 
   [[nodiscard]] std::vector<MemoryUser> memory_users() const;  // running queries, answers
   [[nodiscard]] const QueryLimits& limits() const;

@@ -92,6 +92,11 @@ class Scheduler {
   [[nodiscard]] std::unique_ptr<SteppedRun> begin_steps(const QueryLimits& limits,
                                                         std::stop_token stop);
 
+  // Reserves memory for an answer that no run() made. See AnswerMemory::take().
+  [[nodiscard]] Result<std::shared_ptr<const AnswerReservation>> reserve(std::uint64_t bytes) {
+    return answer_memory_.take(bytes);
+  }
+
   [[nodiscard]] std::uint64_t running_bytes() const { return running_.bytes(); }
   [[nodiscard]] std::uint64_t answers_bytes() const { return answer_memory_.taken(); }
 

@@ -16,6 +16,7 @@
 #include "common/clock.h"
 #include "common/threads/task.h"
 #include "query/query_budget.h"
+#include "query/selection/series_search.h"
 #include "query/selector/selector.h"
 #include "storage/api/point_store.h"
 
@@ -41,24 +42,20 @@ class PointExport {
   Task<bool> next(BlockUse use);
 
  private:
-  using SelectionPtr = std::shared_ptr<const storage::Selection>;
-
-  Task<void> find_metrics();
   Task<void> begin_metric(std::string metric);
-  Task<SelectionPtr> select(storage::SeriesQuery query);
-  [[nodiscard]] storage::SeriesQuery query_of(std::string metric) const;
   Result<void> pass_on(std::vector<storage::Block> blocks, const BlockUse& use);
   void end_metric();
 
   storage::PointStore& store_;
-  const ExportQuestion question_;
+  const TimeRange range_;
   const std::shared_ptr<QueryBudget> budget_;
+  SeriesSearch search_;
   bool begun_ = false;
   std::vector<std::string> metrics_;
   std::size_t metric_ = 0;             // the next one
   std::int64_t bytes_of_metrics_ = 0;  // counted for metrics_
   // Of the metric that is read; null: none is.
-  SelectionPtr selection_;
+  std::shared_ptr<const storage::Selection> selection_;
   std::vector<storage::ShardSeriesCount> shards_;
   std::size_t shard_ = 0;                     // the next one
   std::unique_ptr<storage::BlockScan> scan_;  // null: none

@@ -1,0 +1,289 @@
+#include "query/engine/promql_run.h"
+
+#include <algorithm>
+#include <functional>
+#include <limits>
+#include <set>
+#include <utility>
+
+#include <boost/asio/post.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <fmt/format.h>
+
+#include "query/promql/eval/evaluator.h"
+#include "query/selection/series_search.h"
+
+namespace halite::query {
+namespace {
+
+// A long list of metrics must not delay other queries.
+constexpr std::size_t kMetricsBetweenYields = 64;
+
+// The memory of a text in a list, besides its bytes.
+constexpr std::int64_t kTextBytes = sizeof(std::string);
+
+// What an answer needs as long as it lives.
+struct Kept {
+  promql::TextArena texts;
+  std::vector<std::shared_ptr<const storage::Selection>> selections;
+  std::shared_ptr<const AnswerReservation> room;
+};
+
+std::uint64_t present_values(const promql::Value& value) {
+  std::uint64_t count = 0;
+  if (const auto* const vector = std::get_if<promql::Vector>(&value)) {
+    for (const promql::Row& row : vector->rows) {
+      count += static_cast<std::uint64_t>(std::ranges::count_if(row.values, promql::is_present));
+    }
+  } else if (const auto* const matrix = std::get_if<promql::Matrix>(&value)) {
+    for (const promql::MatrixRow& row : matrix->rows) count += row.values.size();
+  } else if (const auto* const scalar = std::get_if<promql::Scalar>(&value)) {
+    count = scalar->values.size();
+  }
+  return count;
+}
+
+Error bad_expression(Error error) {
+  if (error.code == Errc::kInvalidArgument || error.code == Errc::kTooLarge) {
+    error.details = kBadExpression;
+  }
+  return error;
+}
+
+Result<promql::ExprPtr> parse_question(const PromqlQuestion& question, const QueryLimits& limits) {
+  TRY(promql::ExprPtr expr, promql::parse(question.expression, parse_options(limits)));
+  if (question.range && expr->type != promql::ValueType::kScalar &&
+      expr->type != promql::ValueType::kVector) {
+    return fail(Errc::kInvalidArgument,
+                fmt::format("invalid expression type \"{}\" for range query, must be Scalar or "
+                            "instant Vector",
+                            promql::type_name(expr->type)));
+  }
+  const promql::Steps& steps = question.steps;
+  const bool one_time = steps.count == 1;
+  TRY_VOID(promql::resolve_durations(*expr, one_time ? 0 : steps.step_ms,
+                                     steps.last() - steps.begin));
+  return expr;
+}
+
+Task<std::shared_ptr<PromqlAnswer>> evaluate(storage::PointStore* store, PromqlQuestion question,
+                                             promql::ExprPtr expr, PromqlOptions options,
+                                             std::shared_ptr<Kept> kept,
+                                             std::shared_ptr<QueryBudget> budget) {
+  promql::Annotations annotations(question.expression);
+  promql::Evaluator evaluator(*store, budget,
+                              {.lookback_ms = question.lookback_ms.value_or(options.lookback_ms),
+                               .default_step_ms = options.default_step_ms,
+                               .instant = !question.range},
+                              question.steps, kept->texts, annotations);
+  auto evaluating = evaluator.evaluate(*expr);
+  Result<promql::Value> value = co_await std::move(evaluating);
+  kept->selections = evaluator.take_selections();
+  if (!value) co_return std::unexpected(value.error());
+  auto answer = std::make_shared<PromqlAnswer>();
+  answer->steps = question.steps;
+  answer->type = expr->type;
+  answer->value = *std::move(value);
+  answer->warnings = annotations.warnings();
+  answer->infos = annotations.infos();
+  CO_TRY_VOID(budget->add_output_points(present_values(answer->value)));
+  co_return answer;
+}
+
+using SeriesUse = std::function<Result<bool>(const storage::Series& series)>;
+
+// Passes all series that the question names to `use`, until that returns false.
+Task<void> find_all(storage::PointStore* store, SeriesQuestion question,
+                    std::shared_ptr<QueryBudget> budget, SeriesUse use,
+                    std::vector<std::shared_ptr<const storage::Selection>>* selections) {
+  SeriesSearch search(*store, std::move(question.selectors), question.range.begin, budget);
+  auto listing = search.metrics();
+  CO_TRY(const std::vector<std::string> metrics, co_await std::move(listing));
+  for (std::size_t i = 0; i < metrics.size(); ++i) {
+    auto finding = search.find(metrics[i]);
+    CO_TRY(FoundMetric found, co_await std::move(finding));
+    CO_TRY_VOID(budget->check());
+    for (const storage::SeriesId id : found.series) {
+      CO_TRY(const bool more, use(store->series(id)));
+      if (!more) co_return Result<void>();
+    }
+    if (selections != nullptr && found.selection != nullptr) {
+      selections->push_back(std::move(found.selection));
+    }
+    if (i % kMetricsBetweenYields != 0) continue;
+    const auto executor = co_await boost::asio::this_coro::executor;
+    co_await boost::asio::post(executor, boost::asio::use_awaitable);
+  }
+  co_return Result<void>();
+}
+
+// {__name__!=""}: all series, but by choice.
+Result<void> name_all_series(SeriesQuestion& question) {
+  if (!question.selectors.empty()) return {};
+  TRY(LabelMatcher any, LabelMatcher::make(std::string(kMetricLabel), MatchKind::kNotEqual, "",
+                                           std::numeric_limits<std::size_t>::max()));
+  question.selectors.emplace_back().matchers.push_back(std::move(any));
+  return {};
+}
+
+FoundNames names_of(std::set<std::string, std::less<>> found, std::size_t limit) {
+  FoundNames names;
+  for (const std::string& name : found) {
+    if (limit != 0 && names.names.size() == limit) {
+      names.truncated = true;
+      break;
+    }
+    names.names.push_back(name);
+  }
+  return names;
+}
+
+// Adds texts to a set and counts their memory.
+class NameSet {
+ public:
+  explicit NameSet(QueryBudget& budget) : budget_(budget) {}
+
+  Result<void> add(std::string_view name) {
+    if (name.empty() || names_.contains(name)) return {};
+    names_.emplace(name);
+    return budget_.add_bytes(kTextBytes + static_cast<std::int64_t>(name.size()));
+  }
+  [[nodiscard]] std::set<std::string, std::less<>> take() { return std::move(names_); }
+
+ private:
+  QueryBudget& budget_;
+  std::set<std::string, std::less<>> names_;
+};
+
+Task<std::shared_ptr<FoundSeries>> search_series(storage::PointStore* store,
+                                                 SeriesQuestion question,
+                                                 std::shared_ptr<QueryBudget> budget) {
+  auto found = std::make_shared<FoundSeries>();
+  auto kept = std::make_shared<Kept>();
+  const std::size_t limit = question.limit;
+  CO_TRY_VOID(name_all_series(question));
+  SeriesUse use = [&](const storage::Series& series) -> Result<bool> {
+    if (limit != 0 && found->series.size() == limit) {
+      found->truncated = true;
+      return false;
+    }
+    found->series.push_back(promql::Labels::of(series));
+    TRY_VOID(budget->add_bytes(promql::row_bytes(found->series.back(), 0)));
+    return true;
+  };
+  auto finding = find_all(store, std::move(question), budget, std::move(use), &kept->selections);
+  CO_TRY_VOID(co_await std::move(finding));
+  std::ranges::sort(found->series);
+  found->keeps = std::move(kept);
+  co_return found;
+}
+
+Task<FoundNames> search_names(storage::PointStore* store, SeriesQuestion question,
+                              std::shared_ptr<QueryBudget> budget) {
+  NameSet names(*budget);
+  const std::size_t limit = question.limit;
+  if (question.selectors.empty()) {
+    auto listing = store->suggest(storage::NameKind::kTagKey, "",
+                                  std::numeric_limits<std::size_t>::max());
+    CO_TRY(const std::vector<std::string> keys, co_await std::move(listing));
+    for (const std::string& key : keys) CO_TRY_VOID(names.add(key));
+    CO_TRY_VOID(names.add(kMetricLabel));
+    co_return names_of(names.take(), limit);
+  }
+  SeriesUse use = [&names](const storage::Series& series) -> Result<bool> {
+    TRY_VOID(names.add(kMetricLabel));
+    for (const storage::SeriesTag& tag : series.tags) TRY_VOID(names.add(tag.key));
+    return true;
+  };
+  auto finding = find_all(store, std::move(question), budget, std::move(use), nullptr);
+  CO_TRY_VOID(co_await std::move(finding));
+  co_return names_of(names.take(), limit);
+}
+
+Task<FoundNames> search_values(storage::PointStore* store, std::string label,
+                               SeriesQuestion question, std::shared_ptr<QueryBudget> budget) {
+  NameSet names(*budget);
+  const std::size_t limit = question.limit;
+  if (question.selectors.empty() && label == kMetricLabel) {
+    auto listing =
+        store->suggest(storage::NameKind::kMetric, "", std::numeric_limits<std::size_t>::max());
+    CO_TRY(const std::vector<std::string> metrics, co_await std::move(listing));
+    for (const std::string& metric : metrics) CO_TRY_VOID(names.add(metric));
+    co_return names_of(names.take(), limit);
+  }
+  CO_TRY_VOID(name_all_series(question));
+  SeriesUse use = [&names, &label](const storage::Series& series) -> Result<bool> {
+    if (label == kMetricLabel) {
+      TRY_VOID(names.add(series.metric));
+      return true;
+    }
+    for (const storage::SeriesTag& tag : series.tags) {
+      if (tag.key == label) TRY_VOID(names.add(tag.value));
+    }
+    return true;
+  };
+  auto finding = find_all(store, std::move(question), budget, std::move(use), nullptr);
+  CO_TRY_VOID(co_await std::move(finding));
+  co_return names_of(names.take(), limit);
+}
+
+}  // namespace
+
+promql::ParseOptions parse_options(const QueryLimits& limits) {
+  return {.bytes_max = limits.promql.bytes_max,
+          .depth_max = limits.promql.depth_max,
+          .regexp_bytes_max = limits.regexp_bytes_max,
+          .experimental = limits.promql.experimental};
+}
+
+Task<std::shared_ptr<const PromqlAnswer>> run_promql(storage::PointStore* store,
+                                                     Scheduler* scheduler,
+                                                     PromqlQuestion question,
+                                                     QueryLimits limits, std::stop_token stop) {
+  auto parsed = parse_question(question, limits);
+  if (!parsed) co_return std::unexpected(bad_expression(std::move(parsed).error()));
+  if (question.timeout_ms) {
+    limits.timeout_ms = limits.timeout_ms > 0 ? std::min(limits.timeout_ms, *question.timeout_ms)
+                                              : *question.timeout_ms;
+  }
+  const std::unique_ptr<SteppedRun> run = scheduler->begin_steps(limits, std::move(stop));
+  auto kept = std::make_shared<Kept>();
+  auto evaluating = run->step(evaluate(store, std::move(question), *std::move(parsed),
+                                       limits.promql, kept, run->budget()));
+  CO_TRY(const std::shared_ptr<PromqlAnswer> answer, co_await std::move(evaluating));
+  const std::int64_t bytes = std::max<std::int64_t>(0, run->budget()->bytes());
+  CO_TRY(kept->room, scheduler->reserve(static_cast<std::uint64_t>(bytes)));
+  answer->cost = run->budget()->cost();
+  answer->keeps = std::move(kept);
+  run->succeeded();
+  co_return answer;
+}
+
+Task<std::shared_ptr<const FoundSeries>> run_series_search(storage::PointStore* store,
+                                                           SeriesQuestion question,
+                                                           std::unique_ptr<SteppedRun> run) {
+  auto searching = run->step(search_series(store, std::move(question), run->budget()));
+  CO_TRY(std::shared_ptr<FoundSeries> found, co_await std::move(searching));
+  run->succeeded();
+  co_return found;
+}
+
+Task<FoundNames> run_label_names(storage::PointStore* store, SeriesQuestion question,
+                                 std::unique_ptr<SteppedRun> run) {
+  auto searching = run->step(search_names(store, std::move(question), run->budget()));
+  CO_TRY(FoundNames found, co_await std::move(searching));
+  run->succeeded();
+  co_return found;
+}
+
+Task<FoundNames> run_label_values(storage::PointStore* store, std::string label,
+                                  SeriesQuestion question, std::unique_ptr<SteppedRun> run) {
+  auto searching =
+      run->step(search_values(store, std::move(label), std::move(question), run->budget()));
+  CO_TRY(FoundNames found, co_await std::move(searching));
+  run->succeeded();
+  co_return found;
+}
+
+}  // namespace halite::query

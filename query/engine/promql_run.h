@@ -1,0 +1,35 @@
+// Runs what query/engine/promql.h describes, within a query's turn and limits.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "common/threads/task.h"
+#include "query/engine/promql.h"
+#include "query/engine/scheduler.h"
+#include "query/engine/stepped_run.h"
+#include "query/limits.h"
+#include "storage/api/point_store.h"
+
+namespace halite::query {
+
+// The store and the scheduler outlive these.
+Task<std::shared_ptr<const PromqlAnswer>> run_promql(storage::PointStore* store,
+                                                     Scheduler* scheduler,
+                                                     PromqlQuestion question,
+                                                     QueryLimits limits, std::stop_token stop);
+
+Task<std::shared_ptr<const FoundSeries>> run_series_search(
+    storage::PointStore* store, SeriesQuestion question, std::unique_ptr<SteppedRun> run);
+
+// The names of the labels of all series that are found.
+Task<FoundNames> run_label_names(storage::PointStore* store, SeriesQuestion question,
+                                 std::unique_ptr<SteppedRun> run);
+
+// The values that a label has in all series that are found.
+Task<FoundNames> run_label_values(storage::PointStore* store, std::string label,
+                                  SeriesQuestion question, std::unique_ptr<SteppedRun> run);
+
+[[nodiscard]] promql::ParseOptions parse_options(const QueryLimits& limits);
+
+}  // namespace halite::query

@@ -1,0 +1,243 @@
+#include "query/promql/eval/column_reader.h"
+
+#include <iterator>
+#include <utility>
+
+#include <boost/asio/post.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/unordered/unordered_flat_map.hpp>
+
+#include "common/gather.h"
+#include "query/selection/series_search.h"
+
+namespace halite::query::promql {
+namespace {
+
+constexpr std::uint64_t kPointsBetweenYields = 1 << 18;
+
+// What a shard keeps of a series while it is read.
+struct ColumnState {
+  Labels labels;
+  SeriesColumn column;
+};
+
+}  // namespace
+
+std::int64_t row_bytes(const Labels& labels, std::size_t steps) {
+  return static_cast<std::int64_t>(sizeof(Row) + labels.size() * sizeof(Label) +
+                                   steps * sizeof(double));
+}
+
+namespace {
+
+// Reads one shard. `Reading` makes a state of each series, and takes its blocks.
+template <class Reading>
+class ShardReader {
+ public:
+  using State = typename Reading::State;
+
+  ShardReader(storage::PointStore& store, QueryBudget& budget, const Reading& reading)
+      : store_(store), budget_(budget), reading_(reading) {}
+
+  Task<void> read(std::shared_ptr<const storage::Selection> selection, TimeRange range,
+                  std::uint32_t shard);
+  [[nodiscard]] std::vector<State>& states() { return states_; }
+
+ private:
+  Result<void> take(const std::vector<storage::Block>& blocks);
+  Result<State*> state_of(storage::SeriesId id);
+
+  storage::PointStore& store_;
+  QueryBudget& budget_;
+  const Reading& reading_;
+  std::vector<State> states_;
+  boost::unordered_flat_map<storage::SeriesId, std::size_t> places_;
+  storage::SeriesId last_id_ = 0;
+  std::size_t last_ = 0;  // the place of last_id_
+};
+
+template <class Reading>
+Task<void> ShardReader<Reading>::read(std::shared_ptr<const storage::Selection> selection,
+                                      TimeRange range, std::uint32_t shard) {
+  const std::unique_ptr<storage::BlockScan> scan = store_.scan(std::move(selection), range, shard);
+  std::uint64_t points = 0;
+  for (;;) {
+    auto next = scan->next();
+    CO_TRY(const std::vector<storage::Block> blocks, co_await std::move(next));
+    if (blocks.empty()) co_return Result<void>();
+    CO_TRY_VOID(budget_.check());
+    CO_TRY_VOID(take(blocks));
+    for (const storage::Block& block : blocks) points += block.size();
+    // A scan that never suspends must not delay other queries.
+    if (points < kPointsBetweenYields) continue;
+    points = 0;
+    const auto executor = co_await boost::asio::this_coro::executor;
+    co_await boost::asio::post(executor, boost::asio::use_awaitable);
+  }
+}
+
+template <class Reading>
+Result<void> ShardReader<Reading>::take(const std::vector<storage::Block>& blocks) {
+  std::uint64_t points = 0;
+  std::int64_t bytes = 0;
+  for (const storage::Block& block : blocks) {
+    if (block.times.empty()) continue;
+    points += block.size();
+    TRY(State* const state, state_of(block.series));
+    const auto before = static_cast<std::int64_t>(reading_.sample_bytes(*state));
+    reading_.add(*state, block);
+    bytes += static_cast<std::int64_t>(reading_.sample_bytes(*state)) - before;
+  }
+  budget_.add_blocks(blocks.size());
+  TRY_VOID(budget_.add_bytes(bytes));
+  return budget_.add_points(points);
+}
+
+template <class Reading>
+Result<typename Reading::State*> ShardReader<Reading>::state_of(storage::SeriesId id) {
+  if (!states_.empty() && last_id_ == id) return &states_[last_];
+  const auto [place, is_new] = places_.try_emplace(id, states_.size());
+  last_id_ = id;
+  last_ = place->second;
+  if (is_new) {
+    states_.push_back(reading_.begin(Labels::of(store_.series(id))));
+    TRY_VOID(budget_.add_bytes(reading_.row_bytes(states_.back())));
+  }
+  return &states_[last_];
+}
+
+struct ColumnReading {
+  using State = ColumnState;
+
+  [[nodiscard]] State begin(Labels labels) const {
+    return {.labels = std::move(labels), .column = SeriesColumn(plan)};
+  }
+  static void add(State& state, const storage::Block& block) { state.column.add(block); }
+  static std::size_t sample_bytes(const State& state) { return state.column.bytes(); }
+  [[nodiscard]] std::int64_t row_bytes(const State& state) const {
+    return promql::row_bytes(state.labels, plan.steps.count);
+  }
+
+  const ColumnPlan& plan;
+};
+
+struct SampleReading {
+  using State = MatrixRow;
+
+  static State begin(Labels labels) {
+    State state;
+    state.labels = std::move(labels);
+    return state;
+  }
+  static void add(State& state, const storage::Block& block) {
+    for (std::size_t i = 0; i < block.size(); ++i) {
+      const ValueBits bits = block.values[i];
+      if (block.floats[i] && bits == kStaleMarker) continue;
+      state.times.push_back(block.times[i]);
+      state.values.push_back(block.floats[i] ? as_double(bits)
+                                             : static_cast<double>(as_integer(bits)));
+    }
+  }
+  static std::size_t sample_bytes(const State& state) {
+    return state.times.capacity() * (sizeof(TimestampMs) + sizeof(double));
+  }
+  static std::int64_t row_bytes(const State& state) { return promql::row_bytes(state.labels, 0); }
+};
+
+// Reads all shards of all metrics that the selector names.
+template <class Reading>
+class SelectorReader {
+ public:
+  using State = typename Reading::State;
+  using SelectionPtr = std::shared_ptr<const storage::Selection>;
+
+  SelectorReader(storage::PointStore& store, std::shared_ptr<QueryBudget> budget,
+                 const Reading& reading)
+      : store_(store), budget_(std::move(budget)), reading_(reading) {}
+
+  Task<void> read(Selector selector, TimeRange range, std::vector<SelectionPtr>& selections);
+  template <class Use>
+  void take_states(Use use) {
+    for (const auto& shard : shards_) {
+      for (State& state : shard->states()) use(state);
+    }
+  }
+
+ private:
+  Task<void> read_metric(SelectionPtr selection, TimeRange range);
+
+  storage::PointStore& store_;
+  const std::shared_ptr<QueryBudget> budget_;
+  const Reading& reading_;
+  std::vector<std::unique_ptr<ShardReader<Reading>>> shards_;
+};
+
+template <class Reading>
+Task<void> SelectorReader<Reading>::read(Selector selector, TimeRange range,
+                                         std::vector<SelectionPtr>& selections) {
+  std::vector<Selector> selectors;
+  selectors.push_back(std::move(selector));
+  SeriesSearch search(store_, std::move(selectors), range.begin, budget_);
+  auto listing = search.metrics();
+  CO_TRY(const std::vector<std::string> metrics, co_await std::move(listing));
+  for (const std::string& metric : metrics) {
+    auto finding = search.find(metric);
+    CO_TRY(FoundMetric found, co_await std::move(finding));
+    if (found.selection == nullptr) continue;
+    selections.push_back(found.selection);
+    auto reading = read_metric(std::move(found.selection), range);
+    CO_TRY_VOID(co_await std::move(reading));
+  }
+  co_return Result<void>();
+}
+
+template <class Reading>
+Task<void> SelectorReader<Reading>::read_metric(SelectionPtr selection, TimeRange range) {
+  std::vector<Task<void>> tasks;
+  for (const storage::ShardSeriesCount& share : store_.series_by_shard(*selection)) {
+    shards_.push_back(std::make_unique<ShardReader<Reading>>(store_, *budget_, reading_));
+    tasks.push_back(shards_.back()->read(selection, range, share.shard));
+  }
+  const std::size_t count = tasks.size();
+  auto gathering = gather(std::move(tasks), count);
+  const std::vector<Result<void>> outcomes = co_await std::move(gathering);
+  for (const Result<void>& outcome : outcomes) CO_TRY_VOID(outcome);
+  co_return Result<void>();
+}
+
+}  // namespace
+
+Task<std::vector<Row>> ColumnReader::read_columns(Selector selector, ColumnPlan plan) {
+  const ColumnReading reading{plan};
+  SelectorReader<ColumnReading> reader(store_, budget_, reading);
+  auto scanning = reader.read(std::move(selector), plan.range(), selections_);
+  CO_TRY_VOID(co_await std::move(scanning));
+  std::vector<Row> rows;
+  std::int64_t released = 0;
+  reader.take_states([&](ColumnState& state) {
+    released += static_cast<std::int64_t>(state.column.bytes());
+    std::vector<double> values = state.column.finish();
+    if (state.column.has_values()) {
+      rows.push_back({.labels = std::move(state.labels), .values = std::move(values)});
+    } else {
+      released += row_bytes(state.labels, plan.steps.count);
+    }
+  });
+  CO_TRY_VOID(budget_->add_bytes(-released));
+  co_return rows;
+}
+
+Task<std::vector<MatrixRow>> ColumnReader::read_samples(Selector selector, TimeRange range) {
+  const SampleReading reading;
+  SelectorReader<SampleReading> reader(store_, budget_, reading);
+  auto scanning = reader.read(std::move(selector), range, selections_);
+  CO_TRY_VOID(co_await std::move(scanning));
+  std::vector<MatrixRow> rows;
+  reader.take_states([&rows](MatrixRow& row) {
+    if (!row.times.empty()) rows.push_back(std::move(row));
+  });
+  co_return rows;
+}
+
+}  // namespace halite::query::promql

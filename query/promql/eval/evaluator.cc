@@ -1,0 +1,280 @@
+#include "query/promql/eval/evaluator.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "query/promql/eval/aggregate.h"
+#include "query/promql/eval/binary.h"
+#include "query/promql/eval/merge.h"
+
+namespace halite::query::promql {
+namespace {
+
+Selector selector_of(const VectorSelector& selector) { return {.matchers = selector.matchers}; }
+
+void sort_by_labels(Vector& vector) {
+  std::ranges::sort(vector.rows, {}, &Row::labels);
+}
+
+}  // namespace
+
+Evaluator::Evaluator(storage::PointStore& store, std::shared_ptr<QueryBudget> budget,
+                     EvaluationOptions options, Steps steps, TextArena& texts,
+                     Annotations& annotations)
+    : store_(store),
+      budget_(std::move(budget)),
+      options_(options),
+      query_steps_(steps),
+      texts_(texts),
+      annotations_(annotations),
+      reader_(store_, budget_) {}
+
+Task<Value> Evaluator::evaluate(const Expr& expr) {
+  auto evaluating = evaluate_at(&expr, query_steps_);
+  CO_TRY(Value value, co_await std::move(evaluating));
+  if (auto* const vector = std::get_if<Vector>(&value)) {
+    if (!vector->ordered || !options_.instant) sort_by_labels(*vector);
+  } else if (auto* const found = std::get_if<Matrix>(&value)) {
+    std::ranges::sort(found->rows, {}, &MatrixRow::labels);
+  }
+  co_return value;
+}
+
+std::int64_t Evaluator::bytes_of(const Value& value) {
+  std::int64_t bytes = 0;
+  if (const auto* const scalar = std::get_if<Scalar>(&value)) {
+    bytes = static_cast<std::int64_t>(scalar->values.size() * sizeof(double));
+  } else if (const auto* const vector = std::get_if<Vector>(&value)) {
+    for (const Row& row : vector->rows) bytes += row_bytes(row.labels, row.values.size());
+  }
+  return bytes;
+}
+
+// Counts the memory of values: what a node used is released, and its result is counted.
+Task<Value> Evaluator::evaluate_at(const Expr* expr, Steps steps) {
+  CO_TRY_VOID(budget_->check());
+  const std::int64_t before = budget_->bytes();
+  auto evaluating = evaluate_node(expr, steps);
+  CO_TRY(Value value, co_await std::move(evaluating));
+  if (!std::holds_alternative<Matrix>(value)) {
+    CO_TRY_VOID(budget_->add_bytes(before + bytes_of(value) - budget_->bytes()));
+  }
+  co_return value;
+}
+
+Task<Value> Evaluator::evaluate_node(const Expr* expr, Steps steps) {
+  if (const auto* const number = std::get_if<NumberLiteral>(&expr->node)) {
+    co_return Scalar{std::vector<double>(steps.count, number->value)};
+  }
+  if (const auto* const text = std::get_if<StringLiteral>(&expr->node)) co_return text->value;
+  // One statement that awaits, whatever is awaited.
+  std::optional<Task<Value>> evaluating;
+  if (const auto* const inner = std::get_if<Parentheses>(&expr->node)) {
+    evaluating = evaluate_at(inner->expr.get(), steps);
+  } else if (std::holds_alternative<VectorSelector>(expr->node)) {
+    evaluating = select(expr, steps, false);
+  } else if (expr->type == ValueType::kMatrix) {
+    evaluating = matrix(expr, steps);
+  } else if (std::holds_alternative<Call>(expr->node)) {
+    evaluating = call(expr, steps);
+  } else if (std::holds_alternative<Aggregation>(expr->node)) {
+    evaluating = aggregation(expr, steps);
+  } else if (const auto* const unary = std::get_if<Unary>(&expr->node)) {
+    evaluating = negation(unary, steps);
+  } else {
+    evaluating = binary(expr, steps);
+  }
+  co_return co_await std::move(*evaluating);
+}
+
+Task<Vector> Evaluator::evaluate_vector(const Expr* expr, Steps steps) {
+  auto evaluating = evaluate_at(expr, steps);
+  CO_TRY(Value value, co_await std::move(evaluating));
+  co_return std::get<Vector>(std::move(value));
+}
+
+Task<std::vector<double>> Evaluator::evaluate_scalar(const Expr* expr, Steps steps) {
+  auto evaluating = evaluate_at(expr, steps);
+  CO_TRY(Value value, co_await std::move(evaluating));
+  co_return std::get<Scalar>(std::move(value)).values;
+}
+
+ColumnPlan Evaluator::plan_of(const TimeModifiers& time, Steps steps) const {
+  ColumnPlan plan;
+  plan.steps = steps;
+  plan.offset_ms = time.offset.ms;
+  switch (time.at) {
+    case AtKind::kNone:
+      break;
+    case AtKind::kTime:
+      plan.fixed_end = time.at_ms - time.offset.ms;
+      break;
+    case AtKind::kStart:
+      plan.fixed_end = query_steps_.begin - time.offset.ms;
+      break;
+    case AtKind::kEnd:
+      plan.fixed_end = query_steps_.last() - time.offset.ms;
+      break;
+  }
+  return plan;
+}
+
+Task<Value> Evaluator::select(const Expr* expr, Steps steps, bool sample_times) {
+  const auto& selector = std::get<VectorSelector>(expr->node);
+  ColumnPlan plan = plan_of(selector.time, steps);
+  plan.range_ms = options_.lookback_ms;
+  plan.sample_times = sample_times;
+  auto reading = reader_.read_columns(selector_of(selector), std::move(plan));
+  CO_TRY(std::vector<Row> rows, co_await std::move(reading));
+  co_return Vector{.rows = std::move(rows)};
+}
+
+// A range vector that no function consumes.
+Task<Value> Evaluator::matrix(const Expr* expr, Steps steps) {
+  Matrix found;
+  if (const auto* const subquery = std::get_if<Subquery>(&expr->node)) {
+    ColumnPlan plan = plan_of(subquery->time, steps);
+    plan.range_ms = subquery->range.ms;
+    const Steps inner = inner_steps(*subquery, plan);
+    if (inner.count == 0) co_return found;
+    auto evaluating = evaluate_vector(subquery->expr.get(), inner);
+    CO_TRY(Vector vector, co_await std::move(evaluating));
+    for (Row& row : vector.rows) {
+      MatrixRow to{.labels = std::move(row.labels), .times = {}, .values = {}};
+      for (std::size_t i = 0; i < inner.count; ++i) {
+        if (is_absent(row.values[i])) continue;
+        to.times.push_back(inner.at(i));
+        to.values.push_back(row.values[i]);
+      }
+      found.rows.push_back(std::move(to));
+    }
+    co_return found;
+  }
+  const auto& range = std::get<MatrixSelector>(expr->node);
+  ColumnPlan plan = plan_of(range.selector.time, steps);
+  plan.range_ms = range.range.ms;
+  auto reading = reader_.read_samples(selector_of(range.selector), plan.range());
+  CO_TRY(found.rows, co_await std::move(reading));
+  co_return found;
+}
+
+// The multiples of the step in all windows of the plan.
+Steps Evaluator::inner_steps(const Subquery& subquery, const ColumnPlan& plan) const {
+  const std::int64_t step = subquery.step.ms != 0 ? subquery.step.ms : options_.default_step_ms;
+  const auto floor = [step](TimestampMs time) {
+    return time - ((time % step) + step) % step;
+  };
+  const TimestampMs begin = floor(plan.end_of(0) - plan.range_ms) + step;
+  const TimestampMs last = floor(plan.end_of(plan.steps.count - 1));
+  const std::size_t count =
+      begin > last ? 0 : static_cast<std::size_t>((last - begin) / step) + 1;
+  return {.begin = begin, .step_ms = step, .count = count};
+}
+
+Task<Vector> Evaluator::over_subquery(const Subquery* subquery, ColumnPlan plan) {
+  const Steps inner = inner_steps(*subquery, plan);
+  Vector result;
+  if (inner.count == 0) co_return result;
+  auto evaluating = evaluate_vector(subquery->expr.get(), inner);
+  CO_TRY(Vector vector, co_await std::move(evaluating));
+  std::vector<TimestampMs> times;
+  std::vector<double> values;
+  for (Row& row : vector.rows) {
+    times.clear();
+    values.clear();
+    for (std::size_t i = 0; i < inner.count; ++i) {
+      if (is_absent(row.values[i])) continue;
+      times.push_back(inner.at(i));
+      values.push_back(row.values[i]);
+    }
+    row.values = {};
+    CO_TRY_VOID(budget_->check());
+    CO_TRY_VOID(
+        budget_->add_bytes(static_cast<std::int64_t>(plan.steps.count * sizeof(double))));
+    SeriesColumn column(plan);
+    column.add(times, values);
+    std::vector<double> finished = column.finish();
+    if (!column.has_values()) continue;
+    result.rows.push_back({.labels = std::move(row.labels), .values = std::move(finished)});
+  }
+  co_return result;
+}
+
+Task<Vector> Evaluator::over_range(const Expr* range, const RangeFunction* function,
+                                   std::vector<std::span<const double>> parameters, Steps steps) {
+  const Expr& inner = without_parentheses(*range);
+  const auto* const subquery = std::get_if<Subquery>(&inner.node);
+  const auto* const selector = std::get_if<MatrixSelector>(&inner.node);
+  ColumnPlan plan = plan_of(subquery ? subquery->time : selector->selector.time, steps);
+  plan.range_ms = subquery ? subquery->range.ms : selector->range.ms;
+  plan.function = function;
+  plan.parameters = std::move(parameters);
+  if (subquery != nullptr) {
+    auto evaluating = over_subquery(subquery, std::move(plan));
+    co_return co_await std::move(evaluating);
+  }
+  auto reading = reader_.read_columns(selector_of(selector->selector), std::move(plan));
+  CO_TRY(std::vector<Row> rows, co_await std::move(reading));
+  co_return Vector{.rows = std::move(rows)};
+}
+
+Task<Value> Evaluator::binary(const Expr* expr, Steps steps) {
+  const auto& node = std::get<Binary>(expr->node);
+  auto first = evaluate_at(node.left.get(), steps);
+  CO_TRY(Value left, co_await std::move(first));
+  auto second = evaluate_at(node.right.get(), steps);
+  CO_TRY(Value right, co_await std::move(second));
+  co_return evaluate_binary(node, std::move(left), std::move(right), steps, expr->at, texts_,
+                            annotations_);
+}
+
+Task<Value> Evaluator::aggregation(const Expr* expr, Steps steps) {
+  const auto& node = std::get<Aggregation>(expr->node);
+  AggregateParameter parameter;
+  Value given;
+  if (node.parameter != nullptr) {
+    auto evaluating = evaluate_at(node.parameter.get(), steps);
+    CO_TRY(given, co_await std::move(evaluating));
+    parameter.at = node.parameter->at;
+    if (const auto* const numbers = std::get_if<Scalar>(&given)) {
+      parameter.numbers = numbers->values;
+    } else {
+      parameter.label = std::get<std::string>(given);
+    }
+  }
+  auto evaluating = evaluate_vector(node.expr.get(), steps);
+  CO_TRY(Vector input, co_await std::move(evaluating));
+  // Which rows are the first ones must not depend on the order in which a store reads.
+  const bool chooses = node.op == AggregateOp::kTopk || node.op == AggregateOp::kBottomk ||
+                       node.op == AggregateOp::kLimitk;
+  if (chooses) sort_by_labels(input);
+  auto aggregated = aggregate(node, std::move(input), parameter, steps,
+                              options_.instant && steps == query_steps_, texts_, annotations_);
+  if (!aggregated) co_return std::unexpected(aggregated.error());
+  co_return std::move(*aggregated);
+}
+
+Task<Value> Evaluator::negation(const Unary* unary, Steps steps) {
+  auto evaluating = evaluate_at(unary->expr.get(), steps);
+  CO_TRY(Value value, co_await std::move(evaluating));
+  if (!unary->negates) co_return value;
+  const auto negate = [](std::vector<double>& values) {
+    for (double& one : values) {
+      if (is_present(one)) one = -one;
+    }
+  };
+  if (auto* const scalar = std::get_if<Scalar>(&value)) {
+    negate(scalar->values);
+    co_return value;
+  }
+  auto& vector = std::get<Vector>(value);
+  for (Row& row : vector.rows) {
+    negate(row.values);
+    row.labels.drop_name();
+  }
+  CO_TRY_VOID(merge_equal(vector));
+  co_return value;
+}
+
+}  // namespace halite::query::promql

@@ -1,0 +1,87 @@
+// Evaluates an expression at all steps of a query. Each node results in columns, which its parent
+// consumes.
+//
+//   Source   the rules are those of Prometheus 3.14: docs/promql.md
+//   Threads  one evaluate() at a time; it runs on the caller's executor and may block the thread on
+//            disk reads.
+//   Errors   kInvalidArgument: the evaluation failed, with Prometheus' message. The budget's
+//            errors.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/threads/task.h"
+#include "query/promql/eval/annotations.h"
+#include "query/promql/eval/column_reader.h"
+#include "query/promql/eval/values.h"
+#include "query/promql/tree.h"
+#include "query/query_budget.h"
+#include "storage/api/point_store.h"
+
+namespace halite::query::promql {
+
+struct EvaluationOptions {
+  std::int64_t lookback_ms = 300'000;      // query.promql_lookback_ms
+  std::int64_t default_step_ms = 60'000;   // query.promql_step_ms: of subqueries without one
+  bool instant = true;                     // the query has one time only
+};
+
+class Evaluator {
+ public:
+  // All references outlive it, and `texts` outlives the values.
+  Evaluator(storage::PointStore& store, std::shared_ptr<QueryBudget> budget,
+            EvaluationOptions options, Steps steps, TextArena& texts, Annotations& annotations);
+
+  // Rows of a vector have the order of labels, unless the expression decides the order. The
+  // expression outlives the call; its durations are resolved.
+  Task<Value> evaluate(const Expr& expr);
+
+  // What keeps the texts of labels.
+  [[nodiscard]] std::vector<std::shared_ptr<const storage::Selection>> take_selections() {
+    return reader_.take_selections();
+  }
+
+ private:
+  Task<Value> evaluate_at(const Expr* expr, Steps steps);
+  Task<Value> evaluate_node(const Expr* expr, Steps steps);
+  Task<Vector> evaluate_vector(const Expr* expr, Steps steps);
+  Task<std::vector<double>> evaluate_scalar(const Expr* expr, Steps steps);
+
+  Task<Value> select(const Expr* expr, Steps steps, bool sample_times);
+  Task<Value> matrix(const Expr* expr, Steps steps);
+  Task<Value> binary(const Expr* expr, Steps steps);
+  Task<Value> aggregation(const Expr* expr, Steps steps);
+  Task<Value> negation(const Unary* unary, Steps steps);
+
+  // evaluator_calls.cc
+  Task<Value> call(const Expr* expr, Steps steps);
+  Task<Value> range_call(const Expr* expr, const RangeFunction* function, Steps steps);
+  Task<Value> instant_call(const Call* call, Steps steps);
+  Task<Value> absent_call(const Call* call, Steps steps);
+  Task<Value> histogram_call(const Expr* expr, Steps steps);
+  Task<Value> label_call(const Call* call, Steps steps);
+  Task<Value> sort_call(const Expr* expr, Steps steps);
+  Task<Value> timestamp_call(const Call* call, Steps steps);
+  // The columns of a function over a range vector: a selector's or a subquery's.
+  Task<Vector> over_range(const Expr* range, const RangeFunction* function,
+                          std::vector<std::span<const double>> parameters, Steps steps);
+  Task<Vector> over_subquery(const Subquery* subquery, ColumnPlan plan);
+  [[nodiscard]] Steps inner_steps(const Subquery& subquery, const ColumnPlan& plan) const;
+
+  [[nodiscard]] ColumnPlan plan_of(const TimeModifiers& time, Steps steps) const;
+  [[nodiscard]] static std::int64_t bytes_of(const Value& value);
+
+  storage::PointStore& store_;
+  const std::shared_ptr<QueryBudget> budget_;
+  const EvaluationOptions options_;
+  const Steps query_steps_;
+  TextArena& texts_;
+  Annotations& annotations_;
+  ColumnReader reader_;
+};
+
+}  // namespace halite::query::promql

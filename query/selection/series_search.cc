@@ -1,0 +1,108 @@
+#include "query/selection/series_search.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace halite::query {
+namespace {
+
+// The memory of a name in a list, besides its text.
+constexpr std::int64_t kNameBytes = sizeof(std::string);
+
+}  // namespace
+
+SeriesSearch::SeriesSearch(storage::PointStore& store, std::vector<Selector> selectors,
+                           TimestampMs since, std::shared_ptr<QueryBudget> budget)
+    : store_(store), selectors_(std::move(selectors)), since_(since), budget_(std::move(budget)) {}
+
+Task<std::vector<std::string>> SeriesSearch::metrics() {
+  std::set<std::string> found;
+  const bool all = std::ranges::any_of(selectors_,
+                                       [](const Selector& one) { return one.metric() == nullptr; });
+  if (all) {
+    auto listing =
+        store_.suggest(storage::NameKind::kMetric, "", std::numeric_limits<std::size_t>::max());
+    CO_TRY(const std::vector<std::string> names, co_await std::move(listing));
+    CO_TRY_VOID(budget_->check());
+    found.insert(names.begin(), names.end());
+  }
+  for (const Selector& selector : selectors_) {
+    if (const std::string* const metric = selector.metric()) found.insert(*metric);
+  }
+  std::erase_if(found, [this](const std::string& metric) {
+    return std::ranges::none_of(selectors_, [&metric](const Selector& selector) {
+      return selector.matches_metric(metric);
+    });
+  });
+  std::int64_t bytes = 0;
+  for (const std::string& metric : found) {
+    bytes += kNameBytes + static_cast<std::int64_t>(metric.size());
+  }
+  CO_TRY_VOID(budget_->add_bytes(bytes));
+  co_return std::vector<std::string>(found.begin(), found.end());
+}
+
+storage::SeriesQuery SeriesSearch::query_of(std::string metric) const {
+  storage::SeriesQuery query;
+  query.metric = std::move(metric);
+  query.regexp_bytes_max = budget_->limits().regexp_bytes_max;
+  query.since = since_;
+  return query;
+}
+
+// Null: a name does not exist.
+Task<SeriesSearch::SelectionPtr> SeriesSearch::select(storage::SeriesQuery query) {
+  auto selecting = store_.select(std::move(query), {.budget = budget_, .counters = budget_});
+  Result<SelectionPtr> selected = co_await std::move(selecting);
+  if (!selected && selected.error().code == Errc::kNotFound) co_return nullptr;
+  co_return selected;
+}
+
+Task<FoundMetric> SeriesSearch::select_tsuids(std::string metric, std::set<Bytes> tsuids) {
+  FoundMetric found;
+  storage::SeriesQuery query = query_of(std::move(metric));
+  query.tsuids.assign(tsuids.begin(), tsuids.end());
+  auto selecting = select(std::move(query));
+  CO_TRY(found.selection, co_await std::move(selecting));
+  if (found.selection == nullptr) co_return found;
+  auto listing = store_.lookup(found.selection, 0);
+  CO_TRY(found.series, co_await std::move(listing));
+  co_return found;
+}
+
+Task<FoundMetric> SeriesSearch::find(std::string metric) {
+  std::vector<const Selector*> applying;
+  for (const Selector& selector : selectors_) {
+    if (selector.matches_metric(metric)) applying.push_back(&selector);
+  }
+  std::set<Bytes> tsuids;
+  for (const Selector* const selector : applying) {
+    storage::SeriesQuery query = query_of(metric);
+    query.filters = selector->tag_filters();
+    auto selecting = select(std::move(query));
+    CO_TRY(SelectionPtr selected, co_await std::move(selecting));
+    if (selected == nullptr) continue;
+    auto listing = store_.lookup(selected, 0);
+    CO_TRY(storage::PinnedSeries ids, co_await std::move(listing));
+    const std::size_t before = ids.size();
+    ids.erase_if([&](storage::SeriesId id) {
+      return !selector->matches_tags(store_.series(id).tags);
+    });
+    if (applying.size() == 1 && ids.size() == before) {
+      CO_TRY_VOID(budget_->add_series(ids.size()));
+      if (ids.empty()) co_return FoundMetric{};
+      co_return FoundMetric{.selection = std::move(selected), .series = std::move(ids)};
+    }
+    for (const storage::SeriesId id : ids) {
+      const auto [tsuid, is_new] = tsuids.insert(store_.series(id).tsuid.bytes());
+      if (is_new) CO_TRY_VOID(budget_->add_bytes(kNameBytes + std::ssize(*tsuid)));
+    }
+  }
+  CO_TRY_VOID(budget_->add_series(tsuids.size()));
+  if (tsuids.empty()) co_return FoundMetric{};
+  auto selecting = select_tsuids(std::move(metric), std::move(tsuids));
+  co_return co_await std::move(selecting);
+}
+
+}  // namespace halite::query
