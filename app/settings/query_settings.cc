@@ -29,6 +29,20 @@ void declare_fetch_limits(Config& config, query::FetchLimitOptions& fetch) {
                      "Interval between two reads of the query.fetch_overrides file.");
 }
 
+void declare_promql(Config& config, query::PromqlOptions& promql) {
+  config.bytes("query.promql_bytes_max", promql.bytes_max, {1, kMiB},
+               "Maximum length of an expression of PromQL.");
+  config.count("query.promql_depth_max", promql.depth_max, {1, 500}, "levels",
+               "Maximum nesting depth of an expression of PromQL.");
+  config.duration_ms("query.promql_lookback_ms", promql.lookback_ms, {1, kDayMs},
+                     "How old the newest sample of a series may be. Older ones are no result.");
+  config.duration_ms("query.promql_step_ms", promql.default_step_ms, {1, kDayMs},
+                     "Step of subqueries that have none, as in [1h:].");
+  config.flag("query.promql_experimental", promql.experimental,
+              "Allows functions, aggregations and fill modifiers that Prometheus calls "
+              "experimental.");
+}
+
 }  // namespace
 
 void declare_query(Config& config, Options& options) {
@@ -64,6 +78,7 @@ void declare_query(Config& config, Options& options) {
   config.flag("query.skip_unknown_values", options.skip_unknown_values,
               "Lets an unknown tag value in a filter match nothing. Otherwise it fails the query. "
               "Also applies to last-point queries.");
+  declare_promql(config, limits.promql);
   declare_fetch_limits(config, limits.fetch);
 }
 
