@@ -114,4 +114,10 @@ Result<query::Answer> QueryWorld::ask(query::Question question, std::stop_token 
   return *answer;
 }
 
+Result<std::shared_ptr<const query::PromqlAnswer>> QueryWorld::ask_promql(
+    query::PromqlQuestion question) {
+  flush();
+  return run_task(engine_->run_promql(std::move(question), {}));
+}
+
 }  // namespace halite::test

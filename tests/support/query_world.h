@@ -44,6 +44,8 @@ class QueryWorld {
   [[nodiscard]] Result<query::Answer> ask_json(std::string_view body,
                                                const query::Parameters& parameters = {});
   [[nodiscard]] Result<query::Answer> ask(query::Question question, std::stop_token stop = {});
+  [[nodiscard]] Result<std::shared_ptr<const query::PromqlAnswer>> ask_promql(
+      query::PromqlQuestion question);
 
   [[nodiscard]] query::QueryEngine& engine() { return *engine_; }
   [[nodiscard]] storage::PointStore& store() { return *points_; }
