@@ -66,6 +66,9 @@ std::optional<storage::TagFilter> LabelMatcher::tag_filter() const {
   if (matches_absent()) return std::nullopt;
   switch (kind_) {
     case MatchKind::kEqual:
+      if (!value_.contains('|')) {
+        return storage::TagFilter{.type = FilterType::kLiteralOr, .key = name_, .pattern = value_};
+      }
       return storage::TagFilter{.type = FilterType::kRegexp,
                                 .key = name_,
                                 .pattern = '^' + re2::RE2::QuoteMeta(value_) + '$'};

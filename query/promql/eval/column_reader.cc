@@ -9,18 +9,13 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 
 #include "common/gather.h"
+#include "query/promql/eval/group_fold.h"
 #include "query/selection/series_search.h"
 
 namespace halite::query::promql {
 namespace {
 
 constexpr std::uint64_t kPointsBetweenYields = 1 << 18;
-
-// What a shard keeps of a series while it is read.
-struct ColumnState {
-  Labels labels;
-  SeriesColumn column;
-};
 
 }  // namespace
 
@@ -31,18 +26,19 @@ std::int64_t row_bytes(const Labels& labels, std::size_t steps) {
 
 namespace {
 
-// Reads one shard. `Reading` makes a state of each series, and takes its blocks.
+// Reads one shard. `Reading` makes a state of each series and takes its blocks.
 template <class Reading>
 class ShardReader {
  public:
   using State = typename Reading::State;
 
-  ShardReader(storage::PointStore& store, QueryBudget& budget, const Reading& reading)
-      : store_(store), budget_(budget), reading_(reading) {}
+  ShardReader(storage::PointStore& store, QueryBudget& budget, Reading reading)
+      : store_(store), budget_(budget), reading_(std::move(reading)) {}
 
   Task<void> read(std::shared_ptr<const storage::Selection> selection, TimeRange range,
                   std::uint32_t shard);
   [[nodiscard]] std::vector<State>& states() { return states_; }
+  [[nodiscard]] Reading& reading() { return reading_; }
 
  private:
   Result<void> take(const std::vector<storage::Block>& blocks);
@@ -50,7 +46,7 @@ class ShardReader {
 
   storage::PointStore& store_;
   QueryBudget& budget_;
-  const Reading& reading_;
+  Reading reading_;
   std::vector<State> states_;
   boost::unordered_flat_map<storage::SeriesId, std::size_t> places_;
   storage::SeriesId last_id_ = 0;
@@ -85,9 +81,9 @@ Result<void> ShardReader<Reading>::take(const std::vector<storage::Block>& block
     if (block.times.empty()) continue;
     points += block.size();
     TRY(State* const state, state_of(block.series));
-    const auto before = static_cast<std::int64_t>(reading_.sample_bytes(*state));
+    const std::int64_t before = reading_.bytes(*state);
     reading_.add(*state, block);
-    bytes += static_cast<std::int64_t>(reading_.sample_bytes(*state)) - before;
+    bytes += reading_.bytes(*state) - before;
   }
   budget_.add_blocks(blocks.size());
   TRY_VOID(budget_.add_bytes(bytes));
@@ -101,27 +97,80 @@ Result<typename Reading::State*> ShardReader<Reading>::state_of(storage::SeriesI
   last_id_ = id;
   last_ = place->second;
   if (is_new) {
+    const std::int64_t before = reading_.bytes();
     states_.push_back(reading_.begin(Labels::of(store_.series(id))));
-    TRY_VOID(budget_.add_bytes(reading_.row_bytes(states_.back())));
+    TRY_VOID(budget_.add_bytes(reading_.bytes() - before + reading_.bytes(states_.back())));
   }
   return &states_[last_];
 }
 
+// A row of each series.
 struct ColumnReading {
-  using State = ColumnState;
+  struct State {
+    Row row;
+    SeriesWindows windows;
+    bool has_values = false;
+
+    void put(std::size_t step, double value) {
+      row.values[step] = value;
+      has_values = true;
+    }
+  };
 
   [[nodiscard]] State begin(Labels labels) const {
-    return {.labels = std::move(labels), .column = SeriesColumn(plan)};
+    return {.row = {.labels = std::move(labels),
+                    .values = std::vector<double>(plan->steps.count, kAbsent)},
+            .windows = SeriesWindows(*plan)};
   }
-  static void add(State& state, const storage::Block& block) { state.column.add(block); }
-  static std::size_t sample_bytes(const State& state) { return state.column.bytes(); }
-  [[nodiscard]] std::int64_t row_bytes(const State& state) const {
-    return promql::row_bytes(state.labels, plan.steps.count);
+  static void add(State& state, const storage::Block& block) {
+    state.windows.add(block, [&state](std::size_t step, double value) { state.put(step, value); });
+  }
+  static void finish(State& state) {
+    state.windows.finish([&state](std::size_t step, double value) { state.put(step, value); });
+  }
+  static std::int64_t bytes() { return 0; }
+  static std::int64_t bytes(const State& state) {
+    return row_bytes(state.row.labels, state.row.values.size()) +
+           static_cast<std::int64_t>(state.windows.bytes());
   }
 
-  const ColumnPlan& plan;
+  const WindowPlan* plan;
 };
 
+// Groups, and no row of any series.
+struct GroupReading {
+  struct State {
+    std::size_t group = 0;
+    SeriesWindows windows;
+  };
+
+  [[nodiscard]] State begin(Labels labels) {
+    const std::size_t count = labels.size();
+    if (plan->function != nullptr && !plan->function->keeps_name) labels.drop_name();
+    collides |= labels.size() + 1 < count;
+    return {.group = fold.group_of(labels), .windows = SeriesWindows(*plan)};
+  }
+  void add(State& state, const storage::Block& block) {
+    state.windows.add(block, [&](std::size_t step, double value) {
+      fold.add(state.group, step, value);
+    });
+  }
+  void finish(State& state) {
+    state.windows.finish([&](std::size_t step, double value) {
+      fold.add(state.group, step, value);
+    });
+  }
+  [[nodiscard]] std::int64_t bytes() const { return fold.bytes(); }
+  static std::int64_t bytes(const State& state) {
+    return static_cast<std::int64_t>(sizeof(State) + state.windows.bytes());
+  }
+
+  const WindowPlan* plan;
+  GroupFold fold;
+  bool collides = false;  // two series may have the same labels without the name
+};
+
+// The samples of each series.
 struct SampleReading {
   using State = MatrixRow;
 
@@ -139,10 +188,12 @@ struct SampleReading {
                                              : static_cast<double>(as_integer(bits)));
     }
   }
-  static std::size_t sample_bytes(const State& state) {
-    return state.times.capacity() * (sizeof(TimestampMs) + sizeof(double));
+  static std::int64_t bytes() { return 0; }
+  static std::int64_t bytes(const State& state) {
+    return row_bytes(state.labels, 0) +
+           static_cast<std::int64_t>(state.times.capacity() *
+                                     (sizeof(TimestampMs) + sizeof(double)));
   }
-  static std::int64_t row_bytes(const State& state) { return promql::row_bytes(state.labels, 0); }
 };
 
 // Reads all shards of all metrics that the selector names.
@@ -152,24 +203,19 @@ class SelectorReader {
   using State = typename Reading::State;
   using SelectionPtr = std::shared_ptr<const storage::Selection>;
 
-  SelectorReader(storage::PointStore& store, std::shared_ptr<QueryBudget> budget,
-                 const Reading& reading)
-      : store_(store), budget_(std::move(budget)), reading_(reading) {}
+  // Each shard gets a copy of `reading`.
+  SelectorReader(storage::PointStore& store, std::shared_ptr<QueryBudget> budget, Reading reading)
+      : store_(store), budget_(std::move(budget)), reading_(std::move(reading)) {}
 
   Task<void> read(Selector selector, TimeRange range, std::vector<SelectionPtr>& selections);
-  template <class Use>
-  void take_states(Use use) {
-    for (const auto& shard : shards_) {
-      for (State& state : shard->states()) use(state);
-    }
-  }
+  [[nodiscard]] std::vector<std::unique_ptr<ShardReader<Reading>>>& shards() { return shards_; }
 
  private:
   Task<void> read_metric(SelectionPtr selection, TimeRange range);
 
   storage::PointStore& store_;
   const std::shared_ptr<QueryBudget> budget_;
-  const Reading& reading_;
+  const Reading reading_;
   std::vector<std::unique_ptr<ShardReader<Reading>>> shards_;
 };
 
@@ -208,35 +254,50 @@ Task<void> SelectorReader<Reading>::read_metric(SelectionPtr selection, TimeRang
 
 }  // namespace
 
-Task<std::vector<Row>> ColumnReader::read_columns(Selector selector, ColumnPlan plan) {
-  const ColumnReading reading{plan};
-  SelectorReader<ColumnReading> reader(store_, budget_, reading);
+Task<std::vector<Row>> ColumnReader::read_columns(Selector selector, WindowPlan plan) {
+  SelectorReader<ColumnReading> reader(store_, budget_, ColumnReading{&plan});
   auto scanning = reader.read(std::move(selector), plan.range(), selections_);
   CO_TRY_VOID(co_await std::move(scanning));
   std::vector<Row> rows;
-  std::int64_t released = 0;
-  reader.take_states([&](ColumnState& state) {
-    released += static_cast<std::int64_t>(state.column.bytes());
-    std::vector<double> values = state.column.finish();
-    if (state.column.has_values()) {
-      rows.push_back({.labels = std::move(state.labels), .values = std::move(values)});
-    } else {
-      released += row_bytes(state.labels, plan.steps.count);
+  for (const auto& shard : reader.shards()) {
+    for (ColumnReading::State& state : shard->states()) {
+      ColumnReading::finish(state);
+      if (state.has_values) rows.push_back(std::move(state.row));
     }
-  });
-  CO_TRY_VOID(budget_->add_bytes(-released));
+    shard->states() = {};
+  }
   co_return rows;
 }
 
+Task<std::optional<Vector>> ColumnReader::read_groups(Selector selector, WindowPlan plan,
+                                                      const Aggregation& aggregation) {
+  SelectorReader<GroupReading> reader(
+      store_, budget_, GroupReading{.plan = &plan, .fold = GroupFold(aggregation, plan.steps)});
+  auto scanning = reader.read(std::move(selector), plan.range(), selections_);
+  CO_TRY_VOID(co_await std::move(scanning));
+  GroupFold all(aggregation, plan.steps);
+  bool collides = false;
+  for (const auto& shard : reader.shards()) {
+    GroupReading& reading = shard->reading();
+    for (GroupReading::State& state : shard->states()) reading.finish(state);
+    shard->states() = {};
+    collides |= reading.collides;
+    all.merge(std::move(reading.fold));
+  }
+  if (collides || (aggregation.op == AggregateOp::kAvg && all.overflows())) co_return std::nullopt;
+  co_return all.finish();
+}
+
 Task<std::vector<MatrixRow>> ColumnReader::read_samples(Selector selector, TimeRange range) {
-  const SampleReading reading;
-  SelectorReader<SampleReading> reader(store_, budget_, reading);
+  SelectorReader<SampleReading> reader(store_, budget_, SampleReading{});
   auto scanning = reader.read(std::move(selector), range, selections_);
   CO_TRY_VOID(co_await std::move(scanning));
   std::vector<MatrixRow> rows;
-  reader.take_states([&rows](MatrixRow& row) {
-    if (!row.times.empty()) rows.push_back(std::move(row));
-  });
+  for (const auto& shard : reader.shards()) {
+    for (MatrixRow& row : shard->states()) {
+      if (!row.times.empty()) rows.push_back(std::move(row));
+    }
+  }
   co_return rows;
 }
 

@@ -1,16 +1,18 @@
-// Reads the samples of all series that a selector names and makes a row of each that has values.
+// Reads the samples of all series that a selector names, and makes rows or groups of them.
 //
 //   Threads  one read() at a time. Shards are read in parallel on the caller's executor.
-//   Limits   query.series_max, query.points_max, query.timeout_ms and query.bytes_max.
+//   Limits   query.series_max, query.points_max, query.timeout_ms and query.bytes_max. The budget
+//            counts the memory of rows and samples; the caller releases it.
 #pragma once
 
 #include <memory>
-#include <string>
+#include <optional>
 #include <vector>
 
 #include "common/threads/task.h"
-#include "query/promql/eval/series_column.h"
+#include "query/promql/eval/series_windows.h"
 #include "query/promql/eval/values.h"
+#include "query/promql/tree.h"
 #include "query/query_budget.h"
 #include "query/selector/selector.h"
 #include "storage/api/point_store.h"
@@ -23,8 +25,12 @@ class ColumnReader {
   ColumnReader(storage::PointStore& store, std::shared_ptr<QueryBudget> budget)
       : store_(store), budget_(std::move(budget)) {}
 
-  // Rows in no particular order. Counts their memory against the budget.
-  Task<std::vector<Row>> read_columns(Selector selector, ColumnPlan plan);
+  // A row of each series that has a value. Their order is not defined.
+  Task<std::vector<Row>> read_columns(Selector selector, WindowPlan plan);
+  // Groups instead of rows, if GroupFold::folds() the operator and the selector names one metric.
+  // None: the values have to be aggregated one by one. The aggregation outlives the call.
+  Task<std::optional<Vector>> read_groups(Selector selector, WindowPlan plan,
+                                          const Aggregation& aggregation);
   // The samples themselves, without staleness markers.
   Task<std::vector<MatrixRow>> read_samples(Selector selector, TimeRange range);
 

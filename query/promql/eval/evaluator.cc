@@ -6,6 +6,7 @@
 
 #include "query/promql/eval/aggregate.h"
 #include "query/promql/eval/binary.h"
+#include "query/promql/eval/group_fold.h"
 #include "query/promql/eval/merge.h"
 
 namespace halite::query::promql {
@@ -100,8 +101,8 @@ Task<std::vector<double>> Evaluator::evaluate_scalar(const Expr* expr, Steps ste
   co_return std::get<Scalar>(std::move(value)).values;
 }
 
-ColumnPlan Evaluator::plan_of(const TimeModifiers& time, Steps steps) const {
-  ColumnPlan plan;
+WindowPlan Evaluator::plan_of(const TimeModifiers& time, Steps steps) const {
+  WindowPlan plan;
   plan.steps = steps;
   plan.offset_ms = time.offset.ms;
   switch (time.at) {
@@ -122,7 +123,7 @@ ColumnPlan Evaluator::plan_of(const TimeModifiers& time, Steps steps) const {
 
 Task<Value> Evaluator::select(const Expr* expr, Steps steps, bool sample_times) {
   const auto& selector = std::get<VectorSelector>(expr->node);
-  ColumnPlan plan = plan_of(selector.time, steps);
+  WindowPlan plan = plan_of(selector.time, steps);
   plan.range_ms = options_.lookback_ms;
   plan.sample_times = sample_times;
   auto reading = reader_.read_columns(selector_of(selector), std::move(plan));
@@ -134,7 +135,7 @@ Task<Value> Evaluator::select(const Expr* expr, Steps steps, bool sample_times) 
 Task<Value> Evaluator::matrix(const Expr* expr, Steps steps) {
   Matrix found;
   if (const auto* const subquery = std::get_if<Subquery>(&expr->node)) {
-    ColumnPlan plan = plan_of(subquery->time, steps);
+    WindowPlan plan = plan_of(subquery->time, steps);
     plan.range_ms = subquery->range.ms;
     const Steps inner = inner_steps(*subquery, plan);
     if (inner.count == 0) co_return found;
@@ -152,7 +153,7 @@ Task<Value> Evaluator::matrix(const Expr* expr, Steps steps) {
     co_return found;
   }
   const auto& range = std::get<MatrixSelector>(expr->node);
-  ColumnPlan plan = plan_of(range.selector.time, steps);
+  WindowPlan plan = plan_of(range.selector.time, steps);
   plan.range_ms = range.range.ms;
   auto reading = reader_.read_samples(selector_of(range.selector), plan.range());
   CO_TRY(found.rows, co_await std::move(reading));
@@ -160,7 +161,7 @@ Task<Value> Evaluator::matrix(const Expr* expr, Steps steps) {
 }
 
 // The multiples of the step in all windows of the plan.
-Steps Evaluator::inner_steps(const Subquery& subquery, const ColumnPlan& plan) const {
+Steps Evaluator::inner_steps(const Subquery& subquery, const WindowPlan& plan) const {
   const std::int64_t step = subquery.step.ms != 0 ? subquery.step.ms : options_.default_step_ms;
   const auto floor = [step](TimestampMs time) {
     return time - ((time % step) + step) % step;
@@ -172,7 +173,7 @@ Steps Evaluator::inner_steps(const Subquery& subquery, const ColumnPlan& plan) c
   return {.begin = begin, .step_ms = step, .count = count};
 }
 
-Task<Vector> Evaluator::over_subquery(const Subquery* subquery, ColumnPlan plan) {
+Task<Vector> Evaluator::over_subquery(const Subquery* subquery, WindowPlan plan) {
   const Steps inner = inner_steps(*subquery, plan);
   Vector result;
   if (inner.count == 0) co_return result;
@@ -192,31 +193,70 @@ Task<Vector> Evaluator::over_subquery(const Subquery* subquery, ColumnPlan plan)
     CO_TRY_VOID(budget_->check());
     CO_TRY_VOID(
         budget_->add_bytes(static_cast<std::int64_t>(plan.steps.count * sizeof(double))));
-    SeriesColumn column(plan);
-    column.add(times, values);
-    std::vector<double> finished = column.finish();
-    if (!column.has_values()) continue;
-    result.rows.push_back({.labels = std::move(row.labels), .values = std::move(finished)});
+    Row to{.labels = std::move(row.labels),
+           .values = std::vector<double>(plan.steps.count, kAbsent)};
+    bool has_values = false;
+    const auto put = [&](std::size_t step, double value) {
+      to.values[step] = value;
+      has_values = true;
+    };
+    SeriesWindows windows(plan);
+    windows.add(times, values, put);
+    windows.finish(put);
+    if (has_values) result.rows.push_back(std::move(to));
   }
   co_return result;
 }
 
-Task<Vector> Evaluator::over_range(const Expr* range, const RangeFunction* function,
-                                   std::vector<std::span<const double>> parameters, Steps steps) {
-  const Expr& inner = without_parentheses(*range);
-  const auto* const subquery = std::get_if<Subquery>(&inner.node);
-  const auto* const selector = std::get_if<MatrixSelector>(&inner.node);
-  ColumnPlan plan = plan_of(subquery ? subquery->time : selector->selector.time, steps);
+WindowPlan Evaluator::plan_of(const RangeCall& call, Steps steps) const {
+  const Expr& range = without_parentheses(*call.range);
+  const auto* const subquery = std::get_if<Subquery>(&range.node);
+  const auto* const selector = std::get_if<MatrixSelector>(&range.node);
+  WindowPlan plan = plan_of(subquery ? subquery->time : selector->selector.time, steps);
   plan.range_ms = subquery ? subquery->range.ms : selector->range.ms;
-  plan.function = function;
-  plan.parameters = std::move(parameters);
-  if (subquery != nullptr) {
+  plan.function = call.function;
+  plan.parameters.assign(call.scalars.begin(), call.scalars.end());
+  return plan;
+}
+
+Task<Vector> Evaluator::over_range(const RangeCall& call, Steps steps) {
+  WindowPlan plan = plan_of(call, steps);
+  const Expr& range = without_parentheses(*call.range);
+  if (const auto* const subquery = std::get_if<Subquery>(&range.node)) {
     auto evaluating = over_subquery(subquery, std::move(plan));
     co_return co_await std::move(evaluating);
   }
-  auto reading = reader_.read_columns(selector_of(selector->selector), std::move(plan));
+  const auto& selector = std::get<MatrixSelector>(range.node).selector;
+  auto reading = reader_.read_columns(selector_of(selector), std::move(plan));
   CO_TRY(std::vector<Row> rows, co_await std::move(reading));
   co_return Vector{.rows = std::move(rows)};
+}
+
+Task<std::optional<Vector>> Evaluator::fold_groups(const Aggregation* aggregation, Steps steps) {
+  if (!GroupFold::folds(aggregation->op)) co_return std::nullopt;
+  const Expr& expr = without_parentheses(*aggregation->expr);
+  if (const auto* const selector = std::get_if<VectorSelector>(&expr.node)) {
+    WindowPlan plan = plan_of(selector->time, steps);
+    plan.range_ms = options_.lookback_ms;
+    auto reading = reader_.read_groups(selector_of(*selector), std::move(plan), *aggregation);
+    co_return co_await std::move(reading);
+  }
+  const auto* const call = std::get_if<Call>(&expr.node);
+  if (call == nullptr || find_range_function(call->function->name) == nullptr) {
+    co_return std::nullopt;
+  }
+  auto preparing = range_arguments(call, steps);
+  CO_TRY(const RangeCall ready, co_await std::move(preparing));
+  const auto* const range = std::get_if<MatrixSelector>(&without_parentheses(*ready.range).node);
+  if (range == nullptr || ready.function->name == "quantile_over_time") co_return std::nullopt;
+  // Series of several metrics may have the same labels, which is an error.
+  const Selector selector = selector_of(range->selector);
+  const std::string* const metric = selector.metric();
+  if (metric == nullptr) co_return std::nullopt;
+  auto reading = reader_.read_groups(selector, plan_of(ready, steps), *aggregation);
+  CO_TRY(std::optional<Vector> groups, co_await std::move(reading));
+  if (groups && !groups->rows.empty()) annotate(ready, *metric);
+  co_return groups;
 }
 
 Task<Value> Evaluator::binary(const Expr* expr, Steps steps) {
@@ -243,6 +283,9 @@ Task<Value> Evaluator::aggregation(const Expr* expr, Steps steps) {
       parameter.label = std::get<std::string>(given);
     }
   }
+  auto folding = fold_groups(&node, steps);
+  CO_TRY(std::optional<Vector> folded, co_await std::move(folding));
+  if (folded) co_return *std::move(folded);
   auto evaluating = evaluate_vector(node.expr.get(), steps);
   CO_TRY(Vector input, co_await std::move(evaluating));
   // Which rows are the first ones must not depend on the order in which a store reads.

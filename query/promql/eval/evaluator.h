@@ -11,7 +11,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/threads/task.h"
@@ -59,20 +61,32 @@ class Evaluator {
 
   // evaluator_calls.cc
   Task<Value> call(const Expr* expr, Steps steps);
-  Task<Value> range_call(const Expr* expr, const RangeFunction* function, Steps steps);
+  Task<Value> range_call(const Call* call, Steps steps);
   Task<Value> instant_call(const Call* call, Steps steps);
   Task<Value> absent_call(const Call* call, Steps steps);
   Task<Value> histogram_call(const Expr* expr, Steps steps);
   Task<Value> label_call(const Call* call, Steps steps);
   Task<Value> sort_call(const Expr* expr, Steps steps);
   Task<Value> timestamp_call(const Call* call, Steps steps);
-  // The columns of a function over a range vector: a selector's or a subquery's.
-  Task<Vector> over_range(const Expr* range, const RangeFunction* function,
-                          std::vector<std::span<const double>> parameters, Steps steps);
-  Task<Vector> over_subquery(const Subquery* subquery, ColumnPlan plan);
-  [[nodiscard]] Steps inner_steps(const Subquery& subquery, const ColumnPlan& plan) const;
 
-  [[nodiscard]] ColumnPlan plan_of(const TimeModifiers& time, Steps steps) const;
+  // A function over a range vector whose scalar arguments are evaluated.
+  struct RangeCall {
+    const RangeFunction* function = nullptr;
+    const Expr* range = nullptr;
+    std::vector<std::vector<double>> scalars = {};  // a value for each step
+    Position scalar_at = {};                        // of the last one
+  };
+  Task<RangeCall> range_arguments(const Call* call, Steps steps);
+  void annotate(const RangeCall& call, std::string_view metric);
+  [[nodiscard]] WindowPlan plan_of(const RangeCall& call, Steps steps) const;
+  // `call` outlives these. Labels keep their names.
+  Task<Vector> over_range(const RangeCall& call, Steps steps);
+  // The groups of an aggregation, if they can be made while the series are read.
+  Task<std::optional<Vector>> fold_groups(const Aggregation* aggregation, Steps steps);
+  Task<Vector> over_subquery(const Subquery* subquery, WindowPlan plan);
+  [[nodiscard]] Steps inner_steps(const Subquery& subquery, const WindowPlan& plan) const;
+
+  [[nodiscard]] WindowPlan plan_of(const TimeModifiers& time, Steps steps) const;
   [[nodiscard]] static std::int64_t bytes_of(const Value& value);
 
   storage::PointStore& store_;

@@ -114,8 +114,8 @@ Task<Value> Evaluator::call(const Expr* expr, Steps steps) {
     co_return Scalar{scalar_of(vector, steps.count)};
   }
   std::optional<Task<Value>> calling;
-  if (const RangeFunction* const function = find_range_function(name)) {
-    calling = range_call(expr, function, steps);
+  if (find_range_function(name) != nullptr) {
+    calling = range_call(&node, steps);
   } else if (find_instant_function(name) != nullptr) {
     calling = instant_call(&node, steps);
   } else if (name.starts_with("absent")) {
@@ -134,43 +134,49 @@ Task<Value> Evaluator::call(const Expr* expr, Steps steps) {
   co_return co_await std::move(*calling);
 }
 
-Task<Value> Evaluator::range_call(const Expr* expr, const RangeFunction* function, Steps steps) {
-  const auto& node = std::get<Call>(expr->node);
-  std::vector<std::vector<double>> scalars;
-  const Expr* range = nullptr;
-  std::optional<Position> quantile_at;
-  for (const ExprPtr& argument : node.arguments) {
+Task<Evaluator::RangeCall> Evaluator::range_arguments(const Call* call, Steps steps) {
+  RangeCall ready;
+  ready.function = find_range_function(call->function->name);
+  for (const ExprPtr& argument : call->arguments) {
     if (argument->type == ValueType::kMatrix) {
-      range = argument.get();
+      ready.range = argument.get();
       continue;
     }
+    ready.scalar_at = argument->at;
     auto evaluating = evaluate_scalar(argument.get(), steps);
     CO_TRY(std::vector<double> values, co_await std::move(evaluating));
-    scalars.push_back(std::move(values));
-    if (function->name == "quantile_over_time") quantile_at = argument->at;
+    ready.scalars.push_back(std::move(values));
   }
-  for (std::size_t i = 0; i < steps.count && function->check != nullptr; ++i) {
-    std::vector<double> at_step;
-    for (const auto& values : scalars) at_step.push_back(values[i]);
-    CO_TRY_VOID(function->check(at_step));
+  std::vector<double> at_step(ready.scalars.size());
+  for (std::size_t i = 0; i < steps.count && ready.function->check != nullptr; ++i) {
+    for (std::size_t k = 0; k < at_step.size(); ++k) at_step[k] = ready.scalars[k][i];
+    CO_TRY_VOID(ready.function->check(at_step));
   }
-  std::vector<std::span<const double>> parameters(scalars.begin(), scalars.end());
-  auto evaluating = over_range(range, function, std::move(parameters), steps);
+  co_return ready;
+}
+
+void Evaluator::annotate(const RangeCall& call, std::string_view metric) {
+  if (call.function->wants_counter && !metric.empty() && !has_counter_name(metric)) {
+    annotations_.inform(fmt::format("metric might not be a counter, name does not end in "
+                                    "_total/_sum/_count/_bucket: \"{}\"",
+                                    metric),
+                        call.range->at);
+  }
+}
+
+Task<Value> Evaluator::range_call(const Call* call, Steps steps) {
+  auto preparing = range_arguments(call, steps);
+  CO_TRY(const RangeCall ready, co_await std::move(preparing));
+  auto evaluating = over_range(ready, steps);
   CO_TRY(Vector vector, co_await std::move(evaluating));
-  if (quantile_at && !vector.rows.empty()) {
-    for (const double q : scalars.front()) annotations_.check_quantile(q, *quantile_at);
+  if (ready.function->name == "quantile_over_time" && !vector.rows.empty()) {
+    for (const double q : ready.scalars.front()) annotations_.check_quantile(q, ready.scalar_at);
   }
   for (Row& row : vector.rows) {
-    const std::string_view metric = row.labels.get(kMetricLabel);
-    if (function->wants_counter && !metric.empty() && !has_counter_name(metric)) {
-      annotations_.inform(fmt::format("metric might not be a counter, name does not end in "
-                                      "_total/_sum/_count/_bucket: \"{}\"",
-                                      metric),
-                          range->at);
-    }
-    if (!function->keeps_name) row.labels.drop_name();
+    annotate(ready, row.labels.get(kMetricLabel));
+    if (!ready.function->keeps_name) row.labels.drop_name();
   }
-  if (!function->keeps_name) CO_TRY_VOID(refuse_equal(vector));
+  if (!ready.function->keeps_name) CO_TRY_VOID(refuse_equal(vector));
   co_return vector;
 }
 
@@ -207,7 +213,9 @@ Task<Value> Evaluator::absent_call(const Call* call, Steps steps) {
   const Expr* const argument = call->arguments.front().get();
   Vector vector;
   if (argument->type == ValueType::kMatrix) {
-    auto evaluating = over_range(argument, find_range_function("present_over_time"), {}, steps);
+    const RangeCall present{.function = find_range_function("present_over_time"),
+                            .range = argument};
+    auto evaluating = over_range(present, steps);
     CO_TRY(vector, co_await std::move(evaluating));
   } else {
     auto evaluating = evaluate_vector(argument, steps);

@@ -127,7 +127,7 @@ TEST(Selector, KnowsItsMetric) {
   EXPECT_EQ(*up.metric(), "up");
   EXPECT_TRUE(up.matches_metric("up"));
   EXPECT_FALSE(up.matches_metric("u"));
-  EXPECT_THAT(up.tag_filters(), ElementsAre(TagFilter{FilterType::kRegexp, "a", "^b$"}));
+  EXPECT_THAT(up.tag_filters(), ElementsAre(TagFilter{FilterType::kLiteralOr, "a", "b"}));
   EXPECT_FALSE(up.matches_tags({}));
   const Selector any = parse_selector(R"({__name__=~"u.*",__name__!="ux",a!="b"})", {}).value();
   EXPECT_EQ(any.metric(), nullptr);

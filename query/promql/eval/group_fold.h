@@ -1,0 +1,81 @@
+// Folds values of series into groups while the series are read, so that no series needs a column:
+// sum by (a) (rate(m[5m])) and others whose order of values does not matter.
+//
+//   Threads  Not thread-safe. Each shard has its own; merge() joins them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <boost/unordered/unordered_flat_map.hpp>
+
+#include "common/result.h"
+#include "query/promql/eval/kahan.h"
+#include "query/promql/eval/values.h"
+#include "query/promql/tree.h"
+
+namespace halite::query::promql {
+
+class GroupFold {
+ public:
+  // Whether groups of this operator can be made in this way.
+  [[nodiscard]] static bool folds(AggregateOp op);
+
+  // The aggregation outlives it.
+  GroupFold(const Aggregation& aggregation, Steps steps);
+
+  // The group of a series.
+  [[nodiscard]] std::size_t group_of(const Labels& labels);
+  void add(std::size_t group, std::size_t step, double value) {
+    Cell& cell = groups_[group].cells[step];
+    ++cell.count;
+    switch (op_) {
+      case AggregateOp::kMin:
+        if (cell.count == 1 || cell.sum.sum > value || std::isnan(cell.sum.sum)) {
+          cell.sum.sum = value;
+        }
+        return;
+      case AggregateOp::kMax:
+        if (cell.count == 1 || cell.sum.sum < value || std::isnan(cell.sum.sum)) {
+          cell.sum.sum = value;
+        }
+        return;
+      case AggregateOp::kSum:
+      case AggregateOp::kAvg:
+        cell.sum.add(value);
+        return;
+      default:  // the number says it all
+        return;
+    }
+  }
+  void merge(GroupFold other);
+
+  // Whether a sum left the range of doubles, where avg() needs the values one by one.
+  [[nodiscard]] bool overflows() const;
+  [[nodiscard]] Vector finish();
+
+  [[nodiscard]] std::int64_t bytes() const;
+
+ private:
+  struct Cell {
+    KahanSum sum;  // or the minimum, or the maximum
+    std::uint64_t count = 0;
+  };
+  struct Group {
+    Labels labels;
+    std::vector<Cell> cells;  // one for each step
+  };
+  [[nodiscard]] double value_of(const Cell& cell) const;
+
+  const AggregateOp op_;
+  const bool without_;
+  std::vector<std::string> grouping_;  // sorted
+  const Steps steps_;
+  std::vector<Group> groups_;
+  boost::unordered_flat_map<std::string, std::size_t> places_;  // by the labels' key
+  std::string key_;
+};
+
+}  // namespace halite::query::promql
