@@ -11,6 +11,7 @@ import subprocess
 import churn_bench
 import counters_bench
 import dashboard_bench
+import promql_bench
 import protocols_bench
 import growth_bench
 import history_bench
@@ -61,15 +62,15 @@ def print_table(title, benchmarks):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--build", type=pathlib.Path, required=True)
-    parser.add_argument("--only", choices=("programs", "server", "scale", "growth", "churn", "counters", "history", "import", "protocols", "dashboard", "page", "soak", "views"))
+    parser.add_argument("--only", choices=("programs", "server", "scale", "growth", "churn", "counters", "history", "import", "protocols", "promql", "dashboard", "page", "soak", "views"))
     parser.add_argument("--stages", action="store_true",
                         help="only what a point costs on its way in, stage by stage")
-    parser.add_argument("--part", action="append", choices=(*scale_bench.PARTS, "curves", "queries", *protocols_bench.PROTOCOLS),
-                        help="of --only scale; queries of --only import; protocols of --only protocols; may be repeated; all by default")
+    parser.add_argument("--part", action="append", choices=(*scale_bench.PARTS, "curves", "queries", *protocols_bench.PROTOCOLS, *promql_bench.NAMES),
+                        help="of --only scale; queries of --only import; protocols of --only protocols; questions of --only promql; may be repeated; all by default")
     parser.add_argument("--filter", help="only benches whose name this regular expression finds")
     parser.add_argument("--quick", action="store_true", help="few points, to see that it works")
     parser.add_argument("--store", choices=("engine", "rocksdb"), default="engine", help="of the server")
-    parser.add_argument("--victoria-metrics", help="its binary, for --only growth, churn, history, import and protocols: measured beside ours")
+    parser.add_argument("--victoria-metrics", help="its binary, for --only growth, churn, history, import, protocols and promql: measured beside ours")
     parser.add_argument("--minutes", type=float, default=70, help="of --only soak, which runs when it is named alone")
     parser.add_argument("--canary", action="store_true", help="of --only soak: it claims a point that nobody sent, and must miss it")
     parser.add_argument("--beside", help="another halite binary, of --only dashboard or page: in turn with the build's")
@@ -100,6 +101,8 @@ def main():
         import_bench.run(str(build / "halite"), options.quick, options.victoria_metrics, options.part)
     if options.only == "protocols":  # by name alone: it takes five minutes
         protocols_bench.run(str(build / "halite"), options.quick, options.victoria_metrics, options.part)
+    if options.only == "promql":  # by name alone: it takes ten minutes
+        promql_bench.run(str(build / "halite"), options.quick, options.victoria_metrics, options.part)
     if options.only == "soak":
         soak_bench.run(build, options.minutes, options.canary)
     if options.only == "page":  # by name alone: it wants a browser
