@@ -67,22 +67,35 @@ Result<promql::ExprPtr> parse_question(const PromqlQuestion& question, const Que
   return expr;
 }
 
-Task<std::shared_ptr<PromqlAnswer>> evaluate(storage::PointStore* store, PromqlQuestion question,
-                                             promql::ExprPtr expr, PromqlOptions options,
-                                             std::shared_ptr<Kept> kept,
+// What is small enough for the threads of small queries: it takes a few milliseconds.
+QueryLimits small_limits(QueryLimits limits) {
+  constexpr std::uint64_t kSeries = 1024;
+  constexpr std::uint64_t kPoints = 128 << 10;
+  constexpr std::uint64_t kBytes = 8 << 20;
+  limits.series_max = std::min(limits.series_max, kSeries);
+  limits.points_max = std::min(limits.points_max, kPoints);
+  limits.output_points_max = std::min(limits.output_points_max, kPoints);
+  limits.bytes_max = std::min(limits.bytes_max, kBytes);
+  return limits;
+}
+
+Task<std::shared_ptr<PromqlAnswer>> evaluate(storage::PointStore* store,
+                                             std::shared_ptr<const PromqlQuestion> question,
+                                             std::shared_ptr<const promql::Expr> expr,
+                                             PromqlOptions options, std::shared_ptr<Kept> kept,
                                              std::shared_ptr<QueryBudget> budget) {
-  promql::Annotations annotations(question.expression);
+  promql::Annotations annotations(question->expression);
   promql::Evaluator evaluator(*store, budget,
-                              {.lookback_ms = question.lookback_ms.value_or(options.lookback_ms),
+                              {.lookback_ms = question->lookback_ms.value_or(options.lookback_ms),
                                .default_step_ms = options.default_step_ms,
-                               .instant = !question.range},
-                              question.steps, kept->texts, annotations);
+                               .instant = !question->range},
+                              question->steps, kept->texts, annotations);
   auto evaluating = evaluator.evaluate(*expr);
   Result<promql::Value> value = co_await std::move(evaluating);
   kept->selections = evaluator.take_selections();
   if (!value) co_return std::unexpected(value.error());
   auto answer = std::make_shared<PromqlAnswer>();
-  answer->steps = question.steps;
+  answer->steps = question->steps;
   answer->type = expr->type;
   answer->value = *std::move(value);
   answer->warnings = annotations.warnings();
@@ -243,21 +256,34 @@ Task<std::shared_ptr<const PromqlAnswer>> run_promql(storage::PointStore* store,
                                                      QueryLimits limits, std::stop_token stop) {
   auto parsed = parse_question(question, limits);
   if (!parsed) co_return std::unexpected(bad_expression(std::move(parsed).error()));
+  const std::shared_ptr<const promql::Expr> expr = *std::move(parsed);
   if (question.timeout_ms) {
     limits.timeout_ms = limits.timeout_ms > 0 ? std::min(limits.timeout_ms, *question.timeout_ms)
                                               : *question.timeout_ms;
   }
-  const std::unique_ptr<SteppedRun> run = scheduler->begin_steps(limits, std::move(stop));
-  auto kept = std::make_shared<Kept>();
-  auto evaluating = run->step(evaluate(store, std::move(question), *std::move(parsed),
-                                       limits.promql, kept, run->budget()));
-  CO_TRY(const std::shared_ptr<PromqlAnswer> answer, co_await std::move(evaluating));
-  const std::int64_t bytes = std::max<std::int64_t>(0, run->budget()->bytes());
-  CO_TRY(kept->room, scheduler->reserve(static_cast<std::uint64_t>(bytes)));
-  answer->cost = run->budget()->cost();
-  answer->keeps = std::move(kept);
-  run->succeeded();
-  co_return answer;
+  const auto asked = std::make_shared<const PromqlQuestion>(std::move(question));
+  // Nothing tells how large a query is before it is read: it begins as a small one.
+  for (const Pace pace : {Pace::kSmall, Pace::kAll}) {
+    const bool small = pace == Pace::kSmall;
+    const std::unique_ptr<SteppedRun> run =
+        scheduler->begin_steps(small ? small_limits(limits) : limits, stop);
+    auto kept = std::make_shared<Kept>();
+    auto evaluating =
+        run->step(evaluate(store, asked, expr, limits.promql, kept, run->budget()), pace);
+    Result<std::shared_ptr<PromqlAnswer>> answer = co_await std::move(evaluating);
+    if (small && !answer && answer.error().code == Errc::kTooLarge) {
+      run->repeated();
+      continue;
+    }
+    if (!answer) co_return std::unexpected(answer.error());
+    const std::int64_t bytes = std::max<std::int64_t>(0, run->budget()->bytes());
+    CO_TRY(kept->room, scheduler->reserve(static_cast<std::uint64_t>(bytes)));
+    (*answer)->cost = run->budget()->cost();
+    (*answer)->keeps = std::move(kept);
+    run->succeeded();
+    co_return *std::move(answer);
+  }
+  co_return fail(Errc::kInternal, "no attempt to answer the query ended");
 }
 
 Task<std::shared_ptr<const FoundSeries>> run_series_search(storage::PointStore* store,

@@ -26,15 +26,17 @@ class SteppedRun {
         budget_(std::move(budget)),
         counted_(running, *budget_),
         one_(stats.running()) {}
-  ~SteppedRun() { stats_.end(budget_->cost(), outcome_); }
+  ~SteppedRun() {
+    if (!repeated_) stats_.end(budget_->cost(), outcome_);
+  }
   SteppedRun(const SteppedRun&) = delete;
 
   [[nodiscard]] const std::shared_ptr<QueryBudget>& budget() const { return budget_; }
 
   // After an error, take no further step.
   template <class T>
-  Task<T> step(Task<T> work) {
-    auto running = scheduler_.run_in_turn(Pace::kAll, std::move(work));
+  Task<T> step(Task<T> work, Pace pace = Pace::kAll) {
+    auto running = scheduler_.run_in_turn(pace, std::move(work));
     Result<T> result = co_await std::move(running);
     if (!result) outcome_ = errc_name(result.error().code);
     co_return result;
@@ -42,6 +44,8 @@ class SteppedRun {
 
   // The last step was taken. A run that ends otherwise was cancelled.
   void succeeded() { outcome_ = "ok"; }
+  // Another run follows in the place of this one, which is not an end of the query.
+  void repeated() { repeated_ = true; }
 
  private:
   Scheduler& scheduler_;
@@ -50,6 +54,7 @@ class SteppedRun {
   const RunningBudgets::Entry counted_;
   const GaugeGuard one_;
   std::string_view outcome_ = errc_name(Errc::kCancelled);
+  bool repeated_ = false;
 };
 
 }  // namespace halite::query
