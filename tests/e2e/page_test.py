@@ -2,10 +2,14 @@
 """Drives the explore page in a headless Chromium against the real server: see page_support.py."""
 
 import json
+import socket
+import subprocess
 import time
+import tomllib
 import unittest
 
 from page_support import CPU, EVIL, HOSTS, PageCase, cpu_points
+from wire import remote_write_1, snappy
 
 
 class FirstStepsTest(PageCase):
@@ -16,13 +20,17 @@ class FirstStepsTest(PageCase):
         self.assertIn("Waiting", self.browser.text(".light"))
         self.shot("first-steps")
         self.check_contrast()
-        for recipe, words in (("telnet", f"nc -w 1 127.0.0.1 {self.server.port}"),
-                              ("collectd", f'Port "{self.server.port}"'),
-                              ("telegraf", f"port = {self.server.port}"), ("python", "urllib.request")):
+        for recipe, words in (("telnet", f'Port "{self.server.port}"'), ("prometheus", "/api/v1/write"),
+                              ("otlp", f"endpoint: {self.server.url}"), ("influx", "[[outputs.influxdb_v2]]"),
+                              ("graphite", "off on this server")):
             self.browser.click(f"#recipe-{recipe}")
             self.assertIn(words, self.browser.text(".recipe"))
+            self.assertEqual(self.fragment(), f"/start/{recipe}")
+        self.assertEqual(tomllib.loads(self.browser.text(".recipe pre")), {
+            "graphite": {"listen": "127.0.0.1:2003", "pickle_listen": "127.0.0.1:2004"}})
+        self.shot("graphite-off")
         self.browser.press("RIGHT")
-        self.assertEqual(self.browser.run("return document.activeElement.id"), "recipe-curl")
+        self.assertEqual(self.browser.run("return document.activeElement.id"), "recipe-http")
 
         self.browser.click("#nav-explore")
         self.browser.wait("a graph of halite.*", lambda: "halite." in self.fragment()
@@ -31,12 +39,107 @@ class FirstStepsTest(PageCase):
         self.browser.wait("the first steps again", lambda: "Waiting" in self.browser.text(".light"))
         self.server.put([{"metric": "my.first.metric", "timestamp": int(time.time()) - 5, "value": 42,
                           "tags": {"host": "here"}}])
-        self.browser.wait("the light", lambda: self.browser.text(".light-on b") == "my.first.metric")
+        self.browser.wait("the light", lambda: self.browser.text(".light.light-on b") == "my.first.metric")
+        self.assertIn("1 point since", self.browser.text(".light.light-on"))
         self.shot("first-point")
         self.browser.click(".light .button-primary")
         self.browser.wait("its graph", lambda: "my.first.metric" in self.legend())
         self.open()
         self.browser.wait("no first steps any more", lambda: "halite." in self.fragment())
+
+
+def free_port():
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
+
+
+class ProtocolsTest(PageCase):
+    """The lights of the first steps, each by what the page tells people to type."""
+
+    RECIPES = ("http", "telnet", "prometheus", "otlp", "influx", "graphite")
+
+    @classmethod
+    def setUpClass(cls):
+        cls.ARGUMENTS = ("--set", f"graphite.listen=127.0.0.1:{free_port()}")
+        super().setUpClass()
+
+    def start(self, recipe):
+        """Opens a recipe and waits until the page counts."""
+        self.open(f"#/start/{recipe}")
+        self.browser.wait("its light", lambda: "Waiting" in self.browser.text(".light"))
+        self.browser.wait("its settings", lambda: self.browser.count(".recipe pre") > 1)
+        self.assertEqual(self.lit(), [])
+
+    def lit(self):
+        """The recipes whose lights are green."""
+        return [recipe for recipe in self.RECIPES if self.browser.count(f"#recipe-{recipe} .light-on")]
+
+    def test_what_a_recipe_says_turns_its_light_green(self):
+        for recipe in self.RECIPES:
+            with self.subTest(recipe):
+                self.start(recipe)
+                command = self.browser.run("return document.querySelector('.recipe pre').textContent")
+                subprocess.run(["bash", "-c", command], check=True, capture_output=True, timeout=60)
+                self.browser.wait("the light", lambda: "1 point since" in self.browser.text(".light.light-on"))
+                self.assertEqual(self.lit(), [recipe])
+                self.check_contrast()
+                self.shot_of_docs(recipe)
+
+    def shot_of_docs(self, recipe):
+        """docs/images/first-steps-*.png: the recipe from the bar to its end."""
+        bottom = self.browser.run("return document.querySelector('.start-panel').getBoundingClientRect().bottom")
+        self.window(960, round(bottom) + 16)
+        self.shot(f"first-steps-{recipe}")
+        self.browser.chrome("Emulation.clearDeviceMetricsOverride", {})
+
+    def window(self, width, height):
+        self.browser.chrome("Emulation.setDeviceMetricsOverride",
+                            {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False})
+        self.browser.wait("the width", lambda: self.browser.run("return innerWidth") == width)
+
+    def test_remote_write_is_seen_from_another_tab(self):
+        self.start("http")
+        body = remote_write_1([({"__name__": "my_first_metric", "host": "a"}, [(42, int(time.time()) * 1000)])])
+        status, text = self.server.request("POST", "/api/v1/write", snappy(body), {
+            "Content-Type": "application/x-protobuf", "Content-Encoding": "snappy"})
+        self.assertEqual((status, text), (204, b""))
+        self.browser.wait("the light on the tab", lambda: self.lit() == ["prometheus"])
+        self.assertIn("Waiting", self.browser.text(".light"))
+        self.browser.click("#recipe-prometheus")
+        self.assertIn("Points from Prometheus arrive", self.browser.text(".light.light-on"))
+
+    def test_refused_points_lead_to_their_reason(self):
+        self.start("telnet")
+        with self.server.connect() as link:
+            link.sendall(b"put my.first.metric 1 12x host=a\n")
+            link.shutdown(socket.SHUT_WR)
+            while link.recv(4096):
+                pass
+        self.browser.wait("the refusal", lambda: "1 refused since" in self.browser.text(".light-bad"))
+        self.assertEqual(self.lit(), [])
+        self.check_contrast()
+        self.browser.click(".light .button-primary")
+        self.browser.wait("the reason", lambda: "12x" in self.browser.text(".refused"))
+
+    def test_agents_read_what_they_are_given(self):
+        configuration = "return [...document.querySelectorAll('.recipe pre')].map((pre) => pre.textContent)"
+        self.start("influx")
+        [output] = tomllib.loads(self.browser.run(configuration)[1])["outputs"]["influxdb_v2"]
+        self.assertEqual(output["urls"], [self.server.url])
+        self.start("otlp")
+        self.assertIn(f"endpoint: {self.server.url}\n", self.browser.run(configuration)[1])
+
+    def test_it_fits_a_small_window_and_a_dark_theme(self):
+        self.addCleanup(self.browser.chrome, "Emulation.clearDeviceMetricsOverride", {})
+        self.window(800, 900)
+        self.addCleanup(self.use_dark, False)
+        self.use_dark(True)
+        for recipe in self.RECIPES:
+            self.start(recipe)
+            self.assertEqual(self.browser.run("return document.scrollingElement.scrollWidth"), 800)
+            self.check_contrast()
+        self.shot("first-steps-narrow-dark")
 
 
 class ExploreTest(PageCase):

@@ -34,6 +34,7 @@ test("each page has its address, and every question is the explore page's", () =
   assert.equal(pageOf("#/explore"), "explore");
   assert.equal(pageOf("#/status"), "status");
   assert.equal(pageOf("#/metrics/a%2Fb"), "metrics");
+  assert.equal(pageOf("#/start/otlp"), "start");
   assert.equal(pageOf("#/nosuch"), "explore");
 });
 

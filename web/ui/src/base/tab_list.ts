@@ -4,26 +4,31 @@ import { h } from "./dom";
 export interface TabListOptions {
   label: string;
   panel: HTMLElement; // with an id
-  tabs: { id: string; text: string }[];
+  tabs: { id: string; text: string; mark?: HTMLElement }[]; // the mark stands behind the text
   onChoose(id: string): void;
 }
 
-export function tabList({ label, panel, tabs, onChoose }: TabListOptions): HTMLElement {
-  const buttons = tabs.map(({ id, text }) =>
-    h("button", { type: "button", role: "tab", id: `${panel.id}-${id}`, class: "tab", text, "aria-controls": panel.id }),
+export interface TabList {
+  root: HTMLElement;
+  choose(id: string): void; // as by a click; nothing if there is no such tab
+}
+
+export function tabList({ label, panel, tabs, onChoose }: TabListOptions): TabList {
+  const buttons = tabs.map(({ id, text, mark }) =>
+    h("button", { type: "button", role: "tab", id: `${panel.id}-${id}`, class: "tab", "aria-controls": panel.id }, text, mark),
   );
-  const choose = (at: number): void => {
+  const select = (at: number): void => {
     buttons.forEach((button, i) => {
       button.setAttribute("aria-selected", String(i === at));
       button.tabIndex = i === at ? 0 : -1;
     });
     panel.setAttribute("aria-labelledby", buttons[at].id);
   };
+  const take = (at: number): void => {
+    select(at);
+    onChoose(tabs[at].id);
+  };
   buttons.forEach((button, i) => {
-    const take = (at: number): void => {
-      choose(at);
-      onChoose(tabs[at].id);
-    };
     button.addEventListener("click", () => take(i));
     button.addEventListener("keydown", (event) => {
       const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
@@ -34,6 +39,12 @@ export function tabList({ label, panel, tabs, onChoose }: TabListOptions): HTMLE
       buttons[at].focus();
     });
   });
-  choose(0);
-  return h("div", { class: "tabs", role: "tablist", "aria-label": label }, ...buttons);
+  select(0);
+  return {
+    root: h("div", { class: "tabs", role: "tablist", "aria-label": label }, ...buttons),
+    choose: (id) => {
+      const at = tabs.findIndex((tab) => tab.id === id);
+      if (at >= 0) take(at);
+    },
+  };
 }

@@ -1,31 +1,49 @@
-// First steps: how to send points to this server, and a light that turns green at the first one.
+// First steps: how to send points to this server by each protocol, and a light for each that turns green when
+// points arrive.
 import type { Page } from "../app/page";
 import { copyText } from "../base/copy";
 import { h, replace } from "../base/dom";
+import { count } from "../base/format";
 import { icon } from "../base/icons";
-import { tabList } from "../base/tab_list";
+import { tabList, type TabList } from "../base/tab_list";
 import { openingState } from "../question/opening";
 import { printUrl } from "../question/url";
+import { isAbort } from "../server/api";
 import { firstForeignMetric } from "../server/first_metric";
-import { recipes, serverOf, type Recipe } from "./recipes";
+import { numbers, settings } from "../server/status";
+import { Arrivals } from "./arrivals";
+import { recipes, type Recipe } from "./recipes";
+import { serverOf } from "./server";
 
-const kWatchMs = 2000;
+const kPollMs = 2000;
 
 export class StartPage implements Page {
   readonly root: HTMLElement;
   readonly tools = null;
-  private readonly light = h("div", { class: "light", role: "status" });
-  private readonly recipe = h("div", { class: "recipe", role: "tabpanel", id: "recipe" });
-  private readonly all = recipes(serverOf(location));
+  private readonly state = h("span", { role: "status" });
+  private readonly detail = h("span", { class: "muted" });
+  private readonly metricName = h("b", { class: "light-metric" });
+  private readonly next = h("a", { class: "button button-primary" });
+  private readonly light = h("div", { class: "light" }, h("span", { class: "dot" }), this.state, this.detail, this.metricName, this.next);
+  private readonly panel = h("div", { class: "recipe", role: "tabpanel", id: "recipe" });
+  private readonly marks = new Map<string, HTMLElement>(); // the lights on the tabs
+  private readonly tabs: TabList;
+  private readonly arrivals = new Arrivals();
+  private all = recipes(serverOf(location));
+  private chosen = this.all[0];
+  private trouble = "";
+  private empty = false; // the server had only its own metrics when the page was opened
+  private first: { id: string; metric: string } | null = null; // what came first after that, and by which recipe
+  private stopper = new AbortController();
   private timer = 0;
-  private shown = false;
 
   constructor() {
-    const tabs = tabList({
-      label: "Agent",
-      panel: this.recipe,
-      tabs: this.all.map(({ id, name }) => ({ id, text: name })),
-      onChoose: (id) => this.show(this.all.find((one) => one.id === id) ?? this.all[0]),
+    for (const { id } of this.all) this.marks.set(id, h("span", { class: "tab-light" }, h("span", { class: "dot" })));
+    this.tabs = tabList({
+      label: "Protocol",
+      panel: this.panel,
+      tabs: this.all.map(({ id, name }) => ({ id, text: name, mark: this.marks.get(id) })),
+      onChoose: (id) => this.choose(id),
     });
     this.root = h(
       "div",
@@ -34,13 +52,9 @@ export class StartPage implements Page {
         "section",
         { class: "panel start-panel", "aria-label": "First steps" },
         h("h2", { text: "Send your first point" }),
-        h("p", {
-          class: "lead",
-          text: "Any agent that writes to OpenTSDB can write to this server. It needs only the server's name and port.",
-        }),
-        this.light,
-        tabs,
-        this.recipe,
+        h("p", { class: "lead", text: "Choose what your agent speaks. The texts to copy have the address of this server." }),
+        this.tabs.root,
+        this.panel,
       ),
       h(
         "section",
@@ -56,49 +70,132 @@ export class StartPage implements Page {
         ),
       ),
     );
-    this.show(this.all[0]);
+    this.showRecipe();
   }
 
   enter(): void {
     document.title = "First steps – Halite";
-    window.clearTimeout(this.timer); // it may be shown already
-    this.shown = true;
-    this.showLight(null);
-    void this.look();
+    this.leave(); // it may be shown already
+    this.stopper = new AbortController();
+    const id = /^#\/start\/([a-z]+)$/.exec(location.hash)?.[1];
+    if (id) this.tabs.choose(id);
+    this.showLight();
+    void this.loadSettings();
+    void this.poll();
   }
 
   leave(): void {
-    this.shown = false;
+    this.stopper.abort();
     window.clearTimeout(this.timer);
   }
 
-  private async look(): Promise<void> {
-    const metric = document.hidden ? null : await firstForeignMetric().catch(() => null);
-    if (!this.shown) return;
-    if (metric === null) this.timer = window.setTimeout(() => void this.look(), kWatchMs);
-    else this.showLight(metric);
+  private choose(id: string): void {
+    this.chosen = this.all.find((recipe) => recipe.id === id) ?? this.all[0];
+    history.replaceState(null, "", `#/start/${this.chosen.id}`);
+    this.showRecipe();
   }
 
-  private showLight(metric: string | null): void {
-    this.light.classList.toggle("light-on", metric !== null);
-    if (metric === null) {
-      replace(this.light, h("span", { class: "dot" }), "Waiting for the first point…");
-      return;
+  private async loadSettings(): Promise<void> {
+    const { signal } = this.stopper;
+    try {
+      const all = recipes(serverOf(location, await settings(signal)));
+      if (signal.aborted) return;
+      this.all = all;
+      this.chosen = all.find(({ id }) => id === this.chosen.id) ?? all[0];
+      this.showRecipe();
+    } catch {
+      // What is polled tells what is wrong with the server.
     }
-    replace(
-      this.light,
-      h("span", { class: "dot" }),
-      h("span", {}, "The first metric is here: ", h("b", { class: "light-metric", text: metric })),
-      h("a", { class: "button button-primary", href: printUrl(openingState(metric)), text: "Show it" }),
-    );
   }
 
-  private show(recipe: Recipe): void {
+  private async poll(): Promise<void> {
+    const { signal } = this.stopper;
+    try {
+      const first = !this.arrivals.begun;
+      this.arrivals.take(await numbers(signal));
+      this.trouble = "";
+      if (first) this.empty = (await metricOrUnknown(signal)) === null;
+      else if (this.empty) await this.findFirst(signal);
+    } catch (error) {
+      if (isAbort(error)) return;
+      this.trouble = error instanceof Error ? error.message : String(error);
+    }
+    if (signal.aborted) return;
+    this.showLight();
+    this.timer = window.setTimeout(() => this.pollWhenSeen(), kPollMs);
+  }
+
+  private pollWhenSeen(): void {
+    if (document.hidden) this.timer = window.setTimeout(() => this.pollWhenSeen(), kPollMs);
+    else void this.poll();
+  }
+
+  private async findFirst(signal: AbortSignal): Promise<void> {
+    const arrived = this.all.filter((recipe) => this.points(recipe) > 0);
+    if (arrived.length === 0) return;
+    const metric = await metricOrUnknown(signal);
+    if (metric === null) return; // its name is not stored yet
+    this.empty = false;
+    if (metric !== undefined && arrived.length === 1) this.first = { id: arrived[0].id, metric };
+  }
+
+  private points({ protocols }: Recipe): number {
+    return this.arrivals.points(protocols);
+  }
+
+  private showLight(): void {
+    for (const recipe of this.all) {
+      const mark = this.marks.get(recipe.id);
+      if (!mark || this.points(recipe) === 0 || mark.classList.contains("light-on")) continue;
+      mark.classList.add("light-on");
+      mark.setAttribute("role", "img");
+      mark.setAttribute("aria-label", "points arrive");
+    }
+    const { id, name } = this.chosen;
+    const points = this.points(this.chosen);
+    const refused = this.arrivals.refusedPoints(this.chosen.protocols);
+    const on = points > 0 && !this.trouble;
+    this.light.classList.toggle("light-on", on);
+    this.light.classList.toggle("light-bad", !on && (this.trouble !== "" || refused > 0));
+    let state = `Waiting for points from ${name}…`;
+    if (this.trouble) state = this.trouble;
+    else if (!this.arrivals.begun) state = "Asking the server…";
+    else if (on) state = `Points from ${name} arrive.`;
+    else if (refused > 0) state = `Points from ${name} are refused.`;
+    if (this.state.textContent !== state) this.state.textContent = state; // what is set is read out
+    const counts = [points > 0 ? count(points, "point") : "", refused > 0 ? `${refused} refused` : ""].filter(Boolean);
+    this.detail.textContent = counts.length > 0 ? `${counts.join(", ")} since you opened this page` : "";
+    const metric = on && this.first?.id === id ? this.first.metric : "";
+    this.metricName.textContent = metric;
+    this.next.hidden = counts.length === 0;
+    if (metric) this.setNext("Show it", printUrl(openingState(metric)));
+    else if (points > 0) this.setNext("Show the metrics", "#/metrics");
+    else this.setNext("Show why", "#/status");
+  }
+
+  private setNext(text: string, href: string): void {
+    if (this.next.textContent !== text) this.next.textContent = text;
+    if (this.next.getAttribute("href") !== href) this.next.setAttribute("href", href);
+  }
+
+  private showRecipe(): void {
     replace(
-      this.recipe,
-      h("p", { text: recipe.text }),
-      ...recipe.steps.map(({ title, code }) => command(title, code)),
+      this.panel,
+      this.light,
+      h("p", { text: this.chosen.text }),
+      ...this.chosen.steps.map(({ title, code }) => command(title, code)),
     );
+    this.showLight();
+  }
+}
+
+// A server that only takes points names no metrics: undefined.
+async function metricOrUnknown(signal: AbortSignal): Promise<string | null | undefined> {
+  try {
+    return await firstForeignMetric(signal);
+  } catch (error) {
+    if (isAbort(error)) throw error;
+    return undefined;
   }
 }
 
