@@ -12,7 +12,10 @@ namespace halite::query::promql {
 [[nodiscard]] Result<void> merge_equal(Vector& vector);
 
 // After a function over range vectors: rows with equal labels are an error, even if they have no
-// step in common.
+// step in common. Rows without a value do not count.
 [[nodiscard]] Result<void> refuse_equal(const Vector& vector);
+
+// Removes rows without a value.
+void remove_empty(Vector& vector);
 
 }  // namespace halite::query::promql
