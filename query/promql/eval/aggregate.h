@@ -1,8 +1,9 @@
 // Aggregations: sum by (a) (v), topk(3, v) and others. docs/promql.md
 #pragma once
 
+#include <cstddef>
 #include <span>
-#include <string>
+#include <string_view>
 
 #include "common/result.h"
 #include "query/promql/eval/annotations.h"
@@ -14,15 +15,17 @@ struct AggregateParameter {
   std::span<const double> numbers;  // of topk, quantile and others: one for each step
   std::string_view label;           // of count_values
   Position at;
+  // Of count_values, which can make a row of each value: rows × steps of its result.
+  std::size_t values_max = 50'000'000;
 };
 
 // `instant`: the query has one time only, so that topk() and bottomk() order their rows.
-// kInvalidArgument: a parameter is wrong, with Prometheus' message.
+// kInvalidArgument: a parameter is wrong, with Prometheus' message. kTooLarge: values_max.
 [[nodiscard]] Result<Vector> aggregate(const Aggregation& aggregation, Vector input,
                                        const AggregateParameter& parameter, const Steps& steps,
                                        bool instant, TextArena& texts, Annotations& annotations);
 
-// quantile() and quantile_over_time() of values in any order, which it sorts. NaN if there are
+// quantile() and quantile_over_time() of values in any order, which it moves. NaN if there are
 // none.
 [[nodiscard]] double quantile_of(double q, std::span<double> values);
 
