@@ -1,0 +1,89 @@
+#include "query/promql/eval/annotations.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include "query/promql/eval/go_text.h"
+#include "query/promql/parse.h"
+
+namespace halite::query::promql {
+namespace {
+
+constexpr std::size_t kShownMax = 10;
+
+// A time of RFC 3339, in whole seconds.
+std::string time_text(TimestampMs time) {
+  const std::chrono::sys_seconds seconds(std::chrono::seconds(time / 1000));
+  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", seconds);
+}
+
+std::vector<std::string> first_ones(std::vector<std::string> all, std::string_view kind) {
+  if (all.size() <= kShownMax) return all;
+  const std::size_t omitted = all.size() - kShownMax;
+  all.resize(kShownMax);
+  all.push_back(fmt::format("{} more {} annotations omitted", omitted, kind));
+  return all;
+}
+
+}  // namespace
+
+void Annotations::warn(std::string_view message, Position at) {
+  warnings_.insert_or_assign(fmt::format("PromQL warning: {}", message), at);
+}
+
+void Annotations::inform(std::string_view message, Position at) {
+  infos_.insert_or_assign(fmt::format("PromQL info: {}", message), at);
+}
+
+void Annotations::check_quantile(double quantile, Position at) {
+  if (quantile >= 0 && quantile <= 1) return;
+  warn(fmt::format("quantile value should be between 0 and 1, got {}", go_number(quantile)), at);
+}
+
+void Annotations::inform_of_falling(const FallingBuckets& buckets, TimestampMs time, Position at) {
+  if (!falling_) {
+    falling_ = {.buckets = buckets, .first = time, .last = time, .count = 1, .at = at};
+    return;
+  }
+  FallingBuckets& all = falling_->buckets;
+  all.bound_min = std::min(all.bound_min, buckets.bound_min);
+  all.bound_max = std::max(all.bound_max, buckets.bound_max);
+  all.difference_max = std::max(all.difference_max, buckets.difference_max);
+  falling_->first = std::min(falling_->first, time);
+  falling_->last = std::max(falling_->last, time);
+  falling_->count += 1;
+}
+
+std::string Annotations::with_position(std::string_view message, Position at) const {
+  return fmt::format("{} ({})", message, line_and_column(expression_, at.begin));
+}
+
+std::string Annotations::text(const Falling& falling) const {
+  const std::string message = fmt::format(
+      "PromQL info: input to histogram_quantile needed to be fixed for monotonicity (see "
+      "https://prometheus.io/docs/prometheus/latest/querying/functions/#histogram_quantile), from "
+      "buckets {} to {}, with a max diff of {}, over {} samples from {} to {}",
+      go_number(falling.buckets.bound_min), go_number(falling.buckets.bound_max),
+      go_number(falling.buckets.difference_max, 2), falling.count, time_text(falling.first),
+      time_text(falling.last));
+  return with_position(message, falling.at);
+}
+
+std::vector<std::string> Annotations::warnings() const {
+  std::vector<std::string> all;
+  for (const auto& [message, at] : warnings_) all.push_back(with_position(message, at));
+  return first_ones(std::move(all), "warning");
+}
+
+std::vector<std::string> Annotations::infos() const {
+  std::vector<std::string> all;
+  if (falling_) all.push_back(text(*falling_));
+  for (const auto& [message, at] : infos_) all.push_back(with_position(message, at));
+  return first_ones(std::move(all), "info");
+}
+
+}  // namespace halite::query::promql
