@@ -1,0 +1,206 @@
+#include "query/promql/eval/range_functions.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "query/promql/eval/go_text.h"
+#include "query/promql/eval/kahan.h"
+#include "query/promql/eval/over_time_functions.h"
+
+namespace halite::query::promql {
+namespace {
+
+using Parameters = std::span<const double>;
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+double seconds(std::int64_t ms) { return static_cast<double>(ms) / 1000; }
+
+// The length of a range. Rounded otherwise than seconds(), as Go converts it.
+double range_seconds(const Window& window) {
+  const std::int64_t ms = window.end - window.begin;
+  return static_cast<double>(ms / 1000) + static_cast<double>(ms % 1000) * 1e6 / 1e9;
+}
+
+double last(const Window& window) { return window.values[window.size - 1]; }
+
+// From the first sample to the last one. Values of counters begin again at 0 where they fall.
+double difference(const Window& window, bool counter) {
+  double result = last(window) - window.values[0];
+  if (!counter) return result;
+  for (std::size_t i = 1; i < window.size; ++i) {
+    if (window.values[i] < window.values[i - 1]) result += window.values[i - 1];
+  }
+  return result;
+}
+
+// By how much a difference grows if it goes on to both ends of the window: for half a distance of
+// samples at most where the series seems to begin or to end inside.
+double growth(const Window& window, double difference, bool counter) {
+  const double sampled = seconds(window.times[window.size - 1] - window.times[0]);
+  const double distance = sampled / static_cast<double>(window.size - 1);
+  const double far = distance * 1.1;
+  double to_begin = seconds(window.times[0] - window.begin);
+  double to_end = seconds(window.end - window.times[window.size - 1]);
+  if (to_begin >= far) to_begin = distance / 2;
+  if (counter && difference > 0 && window.values[0] >= 0) {
+    // Counters are not negative: not beyond the time at which it was 0.
+    const double to_zero = sampled * (window.values[0] / difference);
+    if (to_zero < to_begin) to_begin = to_zero;
+  }
+  if (to_end >= far) to_end = distance / 2;
+  return (sampled + to_begin + to_end) / sampled;
+}
+
+double extrapolated(const Window& window, bool counter, bool per_second) {
+  if (window.size < 2) return kAbsent;
+  const double sampled = difference(window, counter);
+  double factor = growth(window, sampled, counter);
+  if (per_second) factor /= range_seconds(window);
+  return sampled * factor;
+}
+
+double rate(const Window& window, Parameters) { return extrapolated(window, true, true); }
+double increase(const Window& window, Parameters) { return extrapolated(window, true, false); }
+double delta(const Window& window, Parameters) { return extrapolated(window, false, false); }
+
+double idelta(const Window& window, Parameters) {
+  if (window.size < 2) return kAbsent;
+  return last(window) - window.values[window.size - 2];
+}
+
+double irate(const Window& window, Parameters) {
+  if (window.size < 2) return kAbsent;
+  const std::size_t i = window.size - 1;
+  const double before = window.values[i - 1];
+  const double grown = window.values[i] < before ? window.values[i] : window.values[i] - before;
+  return grown / seconds(window.times[i] - window.times[i - 1]);
+}
+
+template <class Differs>
+double count_pairs(const Window& window, Differs differs) {
+  std::size_t count = 0;
+  for (std::size_t i = 1; i < window.size; ++i) {
+    if (differs(window.values[i - 1], window.values[i])) ++count;
+  }
+  return static_cast<double>(count);
+}
+
+double resets(const Window& window, Parameters) {
+  return count_pairs(window, [](double before, double value) { return value < before; });
+}
+
+double changes(const Window& window, Parameters) {
+  return count_pairs(window, [](double before, double value) {
+    return value != before && !(std::isnan(value) && std::isnan(before));
+  });
+}
+
+struct Line {
+  double slope;  // per second
+  double value;  // at the origin
+};
+
+// The line with the least squares of distances. `origin` is a time.
+Line regression(const Window& window, TimestampMs origin) {
+  const double first = window.values[0];
+  bool constant = true;
+  double n = 0;
+  KahanSum x_sum;
+  KahanSum y_sum;
+  KahanSum xy_sum;
+  KahanSum xx_sum;
+  for (std::size_t i = 0; i < window.size; ++i) {
+    const double y = window.values[i];
+    if (i > 0 && y != first) constant = false;
+    n += 1;
+    const double x = seconds(window.times[i] - origin);
+    x_sum.add(x);
+    y_sum.add(y);
+    xy_sum.add(x * y);
+    xx_sum.add(x * x);
+  }
+  if (constant) {
+    if (std::isinf(first)) return {.slope = kNaN, .value = kNaN};
+    return {.slope = 0, .value = first};
+  }
+  const double x = x_sum.value();
+  const double y = y_sum.value();
+  const double covariance = xy_sum.value() - x * y / n;
+  const double variance = xx_sum.value() - x * x / n;
+  const double slope = covariance / variance;
+  return {.slope = slope, .value = y / n - slope * x / n};
+}
+
+double deriv(const Window& window, Parameters) {
+  if (window.size < 2) return kAbsent;
+  return regression(window, window.times[0]).slope;
+}
+
+double predict_linear(const Window& window, Parameters parameters) {
+  if (window.size < 2) return kAbsent;
+  const Line line = regression(window, window.now);
+  return line.slope * parameters[0] + line.value;
+}
+
+// Of Holt and Winters, without seasons. Parameters: the factors of smoothing and of the trend.
+double smoothing(const Window& window, Parameters parameters) {
+  if (window.size < 2) return kAbsent;
+  const double factor = parameters[0];
+  const double trend_factor = parameters[1];
+  double before = 0;
+  double smoothed = window.values[0];
+  double trend = window.values[1] - window.values[0];
+  for (std::size_t i = 1; i < window.size; ++i) {
+    if (i > 1) trend = trend_factor * (smoothed - before) + (1 - trend_factor) * trend;
+    const double next = factor * window.values[i] + (1 - factor) * (smoothed + trend);
+    before = smoothed;
+    smoothed = next;
+  }
+  return smoothed;
+}
+
+Result<void> check_factor(double factor, std::string_view name, std::string_view symbol) {
+  if (factor > 0 && factor < 1) return {};
+  if (std::isnan(factor)) return {};  // Prometheus lets it pass
+  return fail(Errc::kInvalidArgument, fmt::format("invalid {} factor. Expected: 0 < {} < 1, got: {}",
+                                                  name, symbol, go_fixed(factor)));
+}
+
+Result<void> check_smoothing(Parameters parameters) {
+  TRY_VOID(check_factor(parameters[0], "smoothing", "sf"));
+  return check_factor(parameters[1], "trend", "tf");
+}
+
+constexpr auto kFunctions = std::to_array<RangeFunction>({
+    {.name = "changes", .evaluate = changes},
+    {.name = "delta", .evaluate = delta},
+    {.name = "deriv", .evaluate = deriv},
+    {.name = "double_exponential_smoothing", .evaluate = smoothing, .check = check_smoothing},
+    {.name = "idelta", .evaluate = idelta},
+    {.name = "increase", .evaluate = increase, .wants_counter = true},
+    {.name = "irate", .evaluate = irate},
+    {.name = "predict_linear", .evaluate = predict_linear},
+    {.name = "rate", .evaluate = rate, .wants_counter = true},
+    {.name = "resets", .evaluate = resets},
+});
+
+const RangeFunction* find(std::span<const RangeFunction> functions, std::string_view name) {
+  const auto found = std::ranges::find(functions, name, &RangeFunction::name);
+  return found == functions.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+const RangeFunction* find_range_function(std::string_view name) {
+  const RangeFunction* const function = find(kFunctions, name);
+  return function != nullptr ? function : find(over_time_functions(), name);
+}
+
+}  // namespace halite::query::promql
