@@ -13,18 +13,18 @@
 namespace halite::query::promql {
 namespace {
 
-constexpr std::size_t kShownMax = 10;
+constexpr std::size_t kAnnotationsMax = 10;
 
 // A time of RFC 3339, in whole seconds.
-std::string time_text(TimestampMs time) {
+std::string rfc3339_text(TimestampMs time) {
   const std::chrono::sys_seconds seconds(std::chrono::seconds(time / 1000));
   return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", seconds);
 }
 
-std::vector<std::string> first_ones(std::vector<std::string> all, std::string_view kind) {
-  if (all.size() <= kShownMax) return all;
-  const std::size_t omitted = all.size() - kShownMax;
-  all.resize(kShownMax);
+std::vector<std::string> first_annotations(std::vector<std::string> all, std::string_view kind) {
+  if (all.size() <= kAnnotationsMax) return all;
+  const std::size_t omitted = all.size() - kAnnotationsMax;
+  all.resize(kAnnotationsMax);
   all.push_back(fmt::format("{} more {} annotations omitted", omitted, kind));
   return all;
 }
@@ -68,22 +68,22 @@ std::string Annotations::text(const Falling& falling) const {
       "https://prometheus.io/docs/prometheus/latest/querying/functions/#histogram_quantile), from "
       "buckets {} to {}, with a max diff of {}, over {} samples from {} to {}",
       go_number(falling.buckets.bound_min), go_number(falling.buckets.bound_max),
-      go_number(falling.buckets.difference_max, 2), falling.count, time_text(falling.first),
-      time_text(falling.last));
+      go_number(falling.buckets.difference_max, 2), falling.count, rfc3339_text(falling.first),
+      rfc3339_text(falling.last));
   return with_position(message, falling.at);
 }
 
 std::vector<std::string> Annotations::warnings() const {
   std::vector<std::string> all;
   for (const auto& [message, at] : warnings_) all.push_back(with_position(message, at));
-  return first_ones(std::move(all), "warning");
+  return first_annotations(std::move(all), "warning");
 }
 
 std::vector<std::string> Annotations::infos() const {
   std::vector<std::string> all;
   if (falling_) all.push_back(text(*falling_));
   for (const auto& [message, at] : infos_) all.push_back(with_position(message, at));
-  return first_ones(std::move(all), "info");
+  return first_annotations(std::move(all), "info");
 }
 
 }  // namespace halite::query::promql

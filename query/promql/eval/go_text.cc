@@ -17,25 +17,25 @@
 namespace halite::query::promql {
 namespace {
 
-constexpr std::size_t kNumberBytes = 32;  // the longest: -2.2250738585072014e-308
+constexpr std::size_t kGoNumberBytes = 32;  // the longest: -2.2250738585072014e-308
 
-std::optional<std::string> not_finite(double value) {
+std::optional<std::string> not_finite_text(double value) {
   if (std::isnan(value)) return "NaN";
   if (std::isinf(value)) return value > 0 ? "+Inf" : "-Inf";
   return std::nullopt;
 }
 
-std::string shortest(double value, std::chars_format format) {
-  std::array<char, kNumberBytes> text;
+std::string shortest_text(double value, std::chars_format format) {
+  std::array<char, kGoNumberBytes> text;
   return {text.data(), std::to_chars(text.data(), text.data() + text.size(), value, format).ptr};
 }
 
-bool is_printable(std::string_view character) {
+bool is_printable_character(std::string_view character) {
   static const re2::RE2 kPrintable(R"([\pL\pM\pN\pP\pS])");
   return re2::RE2::FullMatch(re2::StringPiece(character.data(), character.size()), kPrintable);
 }
 
-void append_escaped(std::string& to, char byte) {
+void append_escaped_byte(std::string& to, char byte) {
   static constexpr std::string_view kNamed = "\a\b\t\n\v\f\r";  // 7 to 13
   static constexpr std::string_view kLetters = "abtnvfr";
   if (byte == '"' || byte == '\\') {
@@ -54,19 +54,19 @@ void append_escaped(std::string& to, char byte) {
 }  // namespace
 
 std::string go_number(double value) {
-  if (auto text = not_finite(value)) return *std::move(text);
+  if (auto text = not_finite_text(value)) return *std::move(text);
   const double size = std::abs(value);
   const bool plain = size == 0 || (size >= 1e-4 && size < 1e6);
-  return shortest(value, plain ? std::chars_format::fixed : std::chars_format::scientific);
+  return shortest_text(value, plain ? std::chars_format::fixed : std::chars_format::scientific);
 }
 
 std::string go_number(double value, int digits) {
-  if (auto text = not_finite(value)) return *std::move(text);
+  if (auto text = not_finite_text(value)) return *std::move(text);
   return fmt::format("{:.{}g}", value, digits);
 }
 
 std::string go_fixed(double value) {
-  if (auto text = not_finite(value)) return *std::move(text);
+  if (auto text = not_finite_text(value)) return *std::move(text);
   return fmt::format("{:f}", value);
 }
 
@@ -77,8 +77,8 @@ void append_quoted(std::string& to, std::string_view text) {
     const bool whole = is_utf8(text.substr(0, character.bytes));  // not so: a surrogate
     const std::size_t bytes = whole && character.bytes > 0 ? character.bytes : 1;
     if (bytes == 1) {
-      append_escaped(to, text.front());
-    } else if (is_printable(text.substr(0, bytes))) {
+      append_escaped_byte(to, text.front());
+    } else if (is_printable_character(text.substr(0, bytes))) {
       to += text.substr(0, bytes);
     } else {
       const auto value = static_cast<std::uint32_t>(character.value);

@@ -31,7 +31,8 @@ bool is_plain_name(std::string_view name) {
 }
 
 // Keeps the labels that `names`, sorted, list, or those that it does not list.
-void filter(std::vector<Label>& labels, std::span<const std::string> names, bool listed_stay) {
+void filter_labels(std::vector<Label>& labels, std::span<const std::string> names,
+                   bool listed_stay) {
   auto name = names.begin();
   std::erase_if(labels, [&](const Label& label) {
     while (name != names.end() && *name < label.name) ++name;
@@ -94,9 +95,9 @@ void Labels::drop_name() {
   });
 }
 
-void Labels::keep_only(std::span<const std::string> names) { filter(labels_, names, true); }
+void Labels::keep_only(std::span<const std::string> names) { filter_labels(labels_, names, true); }
 
-void Labels::erase_all(std::span<const std::string> names) { filter(labels_, names, false); }
+void Labels::erase_all(std::span<const std::string> names) { filter_labels(labels_, names, false); }
 
 void Labels::append_key(std::string& to) const {
   for (const Label& label : labels_) {

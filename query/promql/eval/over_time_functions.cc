@@ -14,29 +14,27 @@
 namespace halite::query::promql {
 namespace {
 
-using Parameters = std::span<const double>;
+std::span<const double> window_values(const Window& window) { return {window.values, window.size}; }
 
-std::span<const double> values_of(const Window& window) { return {window.values, window.size}; }
-
-double seconds(TimestampMs time) { return static_cast<double>(time) / 1000; }
-
-double sum(const Window& window, Parameters) {
+double window_sum(const Window& window, RangeParameters) {
   KahanSum sum;
-  for (const double value : values_of(window)) sum.add(value);
+  for (const double value : window_values(window)) sum.add(value);
   return sum.value();
 }
 
-double average(const Window& window, Parameters) {
+double window_mean(const Window& window, RangeParameters) {
   KahanMean mean;
-  for (const double value : values_of(window)) mean.add(value);
+  for (const double value : window_values(window)) mean.add(value);
   return mean.value();
 }
 
-double count(const Window& window, Parameters) { return static_cast<double>(window.size); }
+double window_count(const Window& window, RangeParameters) {
+  return static_cast<double>(window.size);
+}
 
 // The place of the value that no other `precedes`. NaN only if there is nothing else.
 template <class Precedes>
-std::size_t extreme(const Window& window) {
+std::size_t extreme_place(const Window& window) {
   std::size_t found = 0;
   for (std::size_t i = 1; i < window.size; ++i) {
     const double best = window.values[found];
@@ -46,22 +44,22 @@ std::size_t extreme(const Window& window) {
 }
 
 template <class Precedes>
-double extreme_value(const Window& window, Parameters) {
-  return window.values[extreme<Precedes>(window)];
+double extreme_value(const Window& window, RangeParameters) {
+  return window.values[extreme_place<Precedes>(window)];
 }
 
 // With std::less_equal and its like: the time of the last one of equal values.
 template <class Precedes>
-double extreme_time(const Window& window, Parameters) {
-  return seconds(window.times[extreme<Precedes>(window)]);
+double extreme_time(const Window& window, RangeParameters) {
+  return seconds_of(window.times[extreme_place<Precedes>(window)]);
 }
 
 // That of a population.
-double variance(const Window& window, Parameters) {
+double window_variance(const Window& window, RangeParameters) {
   double number = 0;
   KahanSum mean;
   KahanSum squares;
-  for (const double value : values_of(window)) {
+  for (const double value : window_values(window)) {
     number += 1;
     const double delta = value - mean.value();
     mean.add(delta / number);
@@ -70,17 +68,17 @@ double variance(const Window& window, Parameters) {
   return squares.value() / number;
 }
 
-double deviation(const Window& window, Parameters parameters) {
-  return std::sqrt(variance(window, parameters));
+double window_deviation(const Window& window, RangeParameters parameters) {
+  return std::sqrt(window_variance(window, parameters));
 }
 
-double quantile(const Window& window, Parameters parameters) {
+double window_quantile(const Window& window, RangeParameters parameters) {
   std::vector<double> values(window.values, window.values + window.size);
   return quantile_of(parameters[0], values);
 }
 
 // The median of the distances to the median.
-double median_deviation(const Window& window, Parameters) {
+double median_deviation(const Window& window, RangeParameters) {
   std::vector<double> values(window.values, window.values + window.size);
   if (std::ranges::any_of(values, [](double value) { return std::isnan(value); })) {
     return std::numeric_limits<double>::quiet_NaN();
@@ -90,33 +88,34 @@ double median_deviation(const Window& window, Parameters) {
   return quantile_of(0.5, values);
 }
 
-constexpr auto kFunctions = std::to_array<RangeFunction>({
-    {.name = "avg_over_time", .evaluate = average},
-    {.name = "count_over_time", .evaluate = count},
+constexpr auto kOverTimeFunctions = std::to_array<RangeFunction>({
+    {.name = "avg_over_time", .evaluate = window_mean},
+    {.name = "count_over_time", .evaluate = window_count},
     {.name = "first_over_time",
-     .evaluate = [](const Window& window, Parameters) { return window.values[0]; },
+     .evaluate = [](const Window& window, RangeParameters) { return window.values[0]; },
      .keeps_name = true},
     {.name = "last_over_time",
-     .evaluate = [](const Window& window, Parameters) { return window.values[window.size - 1]; },
+     .evaluate = [](const Window& window,
+                    RangeParameters) { return window.values[window.size - 1]; },
      .keeps_name = true},
     {.name = "mad_over_time", .evaluate = median_deviation},
     {.name = "max_over_time", .evaluate = extreme_value<std::greater<>>},
     {.name = "min_over_time", .evaluate = extreme_value<std::less<>>},
-    {.name = "present_over_time", .evaluate = [](const Window&, Parameters) { return 1.0; }},
-    {.name = "quantile_over_time", .evaluate = quantile},
-    {.name = "stddev_over_time", .evaluate = deviation},
-    {.name = "stdvar_over_time", .evaluate = variance},
-    {.name = "sum_over_time", .evaluate = sum},
+    {.name = "present_over_time", .evaluate = [](const Window&, RangeParameters) { return 1.0; }},
+    {.name = "quantile_over_time", .evaluate = window_quantile},
+    {.name = "stddev_over_time", .evaluate = window_deviation},
+    {.name = "stdvar_over_time", .evaluate = window_variance},
+    {.name = "sum_over_time", .evaluate = window_sum},
     {.name = "ts_of_first_over_time",
-     .evaluate = [](const Window& window, Parameters) { return seconds(window.times[0]); }},
+     .evaluate = [](const Window& window, RangeParameters) { return seconds_of(window.times[0]); }},
     {.name = "ts_of_last_over_time",
-     .evaluate = [](const Window& w, Parameters) { return seconds(w.times[w.size - 1]); }},
+     .evaluate = [](const Window& w, RangeParameters) { return seconds_of(w.times[w.size - 1]); }},
     {.name = "ts_of_max_over_time", .evaluate = extreme_time<std::greater_equal<>>},
     {.name = "ts_of_min_over_time", .evaluate = extreme_time<std::less_equal<>>},
 });
 
 }  // namespace
 
-std::span<const RangeFunction> over_time_functions() { return kFunctions; }
+std::span<const RangeFunction> over_time_functions() { return kOverTimeFunctions; }
 
 }  // namespace halite::query::promql

@@ -16,23 +16,17 @@
 namespace halite::query::promql {
 namespace {
 
-using Parameters = std::span<const double>;
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-
-double seconds(std::int64_t ms) { return static_cast<double>(ms) / 1000; }
-
-// The length of a range. Rounded otherwise than seconds(), as Go converts it.
-double range_seconds(const Window& window) {
+// The length of a range. Rounded otherwise than seconds_of(), as Go converts it.
+double seconds_of_range(const Window& window) {
   const std::int64_t ms = window.end - window.begin;
   return static_cast<double>(ms / 1000) + static_cast<double>(ms % 1000) * 1e6 / 1e9;
 }
 
-double last(const Window& window) { return window.values[window.size - 1]; }
+double last_value(const Window& window) { return window.values[window.size - 1]; }
 
 // From the first sample to the last one. Values of counters begin again at 0 where they fall.
-double difference(const Window& window, bool counter) {
-  double result = last(window) - window.values[0];
+double sampled_difference(const Window& window, bool counter) {
+  double result = last_value(window) - window.values[0];
   if (!counter) return result;
   for (std::size_t i = 1; i < window.size; ++i) {
     if (window.values[i] < window.values[i - 1]) result += window.values[i - 1];
@@ -42,12 +36,12 @@ double difference(const Window& window, bool counter) {
 
 // By how much a difference grows if it goes on to both ends of the window: for half a distance of
 // samples at most where the series seems to begin or to end inside.
-double growth(const Window& window, double difference, bool counter) {
-  const double sampled = seconds(window.times[window.size - 1] - window.times[0]);
+double extrapolation_factor(const Window& window, double difference, bool counter) {
+  const double sampled = seconds_of(window.times[window.size - 1] - window.times[0]);
   const double distance = sampled / static_cast<double>(window.size - 1);
   const double far = distance * 1.1;
-  double to_begin = seconds(window.times[0] - window.begin);
-  double to_end = seconds(window.end - window.times[window.size - 1]);
+  double to_begin = seconds_of(window.times[0] - window.begin);
+  double to_end = seconds_of(window.end - window.times[window.size - 1]);
   if (to_begin >= far) to_begin = distance / 2;
   if (counter && difference > 0 && window.values[0] >= 0) {
     // Counters are not negative: not beyond the time at which it was 0.
@@ -60,27 +54,33 @@ double growth(const Window& window, double difference, bool counter) {
 
 double extrapolated(const Window& window, bool counter, bool per_second) {
   if (window.size < 2) return kAbsent;
-  const double sampled = difference(window, counter);
-  double factor = growth(window, sampled, counter);
-  if (per_second) factor /= range_seconds(window);
+  const double sampled = sampled_difference(window, counter);
+  double factor = extrapolation_factor(window, sampled, counter);
+  if (per_second) factor /= seconds_of_range(window);
   return sampled * factor;
 }
 
-double rate(const Window& window, Parameters) { return extrapolated(window, true, true); }
-double increase(const Window& window, Parameters) { return extrapolated(window, true, false); }
-double delta(const Window& window, Parameters) { return extrapolated(window, false, false); }
-
-double idelta(const Window& window, Parameters) {
-  if (window.size < 2) return kAbsent;
-  return last(window) - window.values[window.size - 2];
+double evaluate_rate(const Window& window, RangeParameters) {
+  return extrapolated(window, true, true);
+}
+double evaluate_increase(const Window& window, RangeParameters) {
+  return extrapolated(window, true, false);
+}
+double evaluate_delta(const Window& window, RangeParameters) {
+  return extrapolated(window, false, false);
 }
 
-double irate(const Window& window, Parameters) {
+double evaluate_idelta(const Window& window, RangeParameters) {
+  if (window.size < 2) return kAbsent;
+  return last_value(window) - window.values[window.size - 2];
+}
+
+double evaluate_irate(const Window& window, RangeParameters) {
   if (window.size < 2) return kAbsent;
   const std::size_t i = window.size - 1;
   const double before = window.values[i - 1];
   const double grown = window.values[i] < before ? window.values[i] : window.values[i] - before;
-  return grown / seconds(window.times[i] - window.times[i - 1]);
+  return grown / seconds_of(window.times[i] - window.times[i - 1]);
 }
 
 template <class Differs>
@@ -92,23 +92,23 @@ double count_pairs(const Window& window, Differs differs) {
   return static_cast<double>(count);
 }
 
-double resets(const Window& window, Parameters) {
+double evaluate_resets(const Window& window, RangeParameters) {
   return count_pairs(window, [](double before, double value) { return value < before; });
 }
 
-double changes(const Window& window, Parameters) {
+double evaluate_changes(const Window& window, RangeParameters) {
   return count_pairs(window, [](double before, double value) {
     return value != before && !(std::isnan(value) && std::isnan(before));
   });
 }
 
-struct Line {
+struct FittedLine {
   double slope;  // per second
   double value;  // at the origin
 };
 
 // The line with the least squares of distances. `origin` is a time.
-Line regression(const Window& window, TimestampMs origin) {
+FittedLine regression(const Window& window, TimestampMs origin) {
   const double first = window.values[0];
   bool constant = true;
   double n = 0;
@@ -120,14 +120,17 @@ Line regression(const Window& window, TimestampMs origin) {
     const double y = window.values[i];
     if (i > 0 && y != first) constant = false;
     n += 1;
-    const double x = seconds(window.times[i] - origin);
+    const double x = seconds_of(window.times[i] - origin);
     x_sum.add(x);
     y_sum.add(y);
     xy_sum.add(x * y);
     xx_sum.add(x * x);
   }
   if (constant) {
-    if (std::isinf(first)) return {.slope = kNaN, .value = kNaN};
+    if (std::isinf(first)) {
+      constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+      return {.slope = kNaN, .value = kNaN};
+    }
     return {.slope = 0, .value = first};
   }
   const double x = x_sum.value();
@@ -138,19 +141,19 @@ Line regression(const Window& window, TimestampMs origin) {
   return {.slope = slope, .value = y / n - slope * x / n};
 }
 
-double deriv(const Window& window, Parameters) {
+double evaluate_deriv(const Window& window, RangeParameters) {
   if (window.size < 2) return kAbsent;
   return regression(window, window.times[0]).slope;
 }
 
-double predict_linear(const Window& window, Parameters parameters) {
+double evaluate_predict_linear(const Window& window, RangeParameters parameters) {
   if (window.size < 2) return kAbsent;
-  const Line line = regression(window, window.now);
+  const FittedLine line = regression(window, window.now);
   return line.slope * parameters[0] + line.value;
 }
 
-// Of Holt and Winters, without seasons. Parameters: the factors of smoothing and of the trend.
-double smoothing(const Window& window, Parameters parameters) {
+// Of Holt and Winters, without seasons. RangeParameters: the factors of smoothing and of the trend.
+double exponential_smoothing(const Window& window, RangeParameters parameters) {
   if (window.size < 2) return kAbsent;
   const double factor = parameters[0];
   const double trend_factor = parameters[1];
@@ -169,29 +172,32 @@ double smoothing(const Window& window, Parameters parameters) {
 Result<void> check_factor(double factor, std::string_view name, std::string_view symbol) {
   if (factor > 0 && factor < 1) return {};
   if (std::isnan(factor)) return {};  // Prometheus lets it pass
-  return fail(Errc::kInvalidArgument, fmt::format("invalid {} factor. Expected: 0 < {} < 1, got: {}",
-                                                  name, symbol, go_fixed(factor)));
+  return fail(Errc::kInvalidArgument,
+              fmt::format("invalid {} factor. Expected: 0 < {} < 1, got: {}", name, symbol,
+                          go_fixed(factor)));
 }
 
-Result<void> check_smoothing(Parameters parameters) {
+Result<void> check_smoothing(RangeParameters parameters) {
   TRY_VOID(check_factor(parameters[0], "smoothing", "sf"));
   return check_factor(parameters[1], "trend", "tf");
 }
 
-constexpr auto kFunctions = std::to_array<RangeFunction>({
-    {.name = "changes", .evaluate = changes},
-    {.name = "delta", .evaluate = delta},
-    {.name = "deriv", .evaluate = deriv},
-    {.name = "double_exponential_smoothing", .evaluate = smoothing, .check = check_smoothing},
-    {.name = "idelta", .evaluate = idelta},
-    {.name = "increase", .evaluate = increase, .wants_counter = true},
-    {.name = "irate", .evaluate = irate},
-    {.name = "predict_linear", .evaluate = predict_linear},
-    {.name = "rate", .evaluate = rate, .wants_counter = true},
-    {.name = "resets", .evaluate = resets},
+constexpr auto kRangeFunctions = std::to_array<RangeFunction>({
+    {.name = "changes", .evaluate = evaluate_changes},
+    {.name = "delta", .evaluate = evaluate_delta},
+    {.name = "deriv", .evaluate = evaluate_deriv},
+    {.name = "double_exponential_smoothing",
+     .evaluate = exponential_smoothing,
+     .check = check_smoothing},
+    {.name = "idelta", .evaluate = evaluate_idelta},
+    {.name = "increase", .evaluate = evaluate_increase, .wants_counter = true},
+    {.name = "irate", .evaluate = evaluate_irate},
+    {.name = "predict_linear", .evaluate = evaluate_predict_linear},
+    {.name = "rate", .evaluate = evaluate_rate, .wants_counter = true},
+    {.name = "resets", .evaluate = evaluate_resets},
 });
 
-const RangeFunction* find(std::span<const RangeFunction> functions, std::string_view name) {
+const RangeFunction* find_by_name(std::span<const RangeFunction> functions, std::string_view name) {
   const auto found = std::ranges::find(functions, name, &RangeFunction::name);
   return found == functions.end() ? nullptr : &*found;
 }
@@ -199,8 +205,8 @@ const RangeFunction* find(std::span<const RangeFunction> functions, std::string_
 }  // namespace
 
 const RangeFunction* find_range_function(std::string_view name) {
-  const RangeFunction* const function = find(kFunctions, name);
-  return function != nullptr ? function : find(over_time_functions(), name);
+  const RangeFunction* const function = find_by_name(kRangeFunctions, name);
+  return function != nullptr ? function : find_by_name(over_time_functions(), name);
 }
 
 }  // namespace halite::query::promql
