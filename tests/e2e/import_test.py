@@ -8,7 +8,6 @@ import gzip
 import json
 import os
 import random
-import socket
 import subprocess
 import time
 
@@ -22,11 +21,6 @@ NO_TTL = ("--set", "self_metrics.enabled=false")
 
 def line(metric, second, value, **tags):
     return f"{metric} {second} {value} " + " ".join(f"{k}={v}" for k, v in tags.items())
-
-
-def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return server.getsockname()[1]
 
 
 class ImportTest(support.HaliteTest):
@@ -184,7 +178,7 @@ class Url(ImportTest):
                          [11, 51, 52])
 
     def test_a_server_that_is_killed_and_started_again(self):
-        port = free_port()
+        port = support.free_port()
         listen = {"listen": f"127.0.0.1:{port}"}
         server = self.server(*NO_TTL, **listen).start()
         lines = 600_000

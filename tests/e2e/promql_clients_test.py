@@ -113,7 +113,7 @@ class PromqlClientsTest(support.HaliteTest):
         for one in data["result"]:
             self.assertEqual(set(one), {"metric", "values"})
             self.assertEqual([at for at, _ in one["values"]], list(range(begin, end + 1, step)))
-            found[self.labels(one)] = [float(value) for _, value in one["values"]]
+            found[self.labels(one)] = [round(float(value), 9) for _, value in one["values"]]
         self.assertEqual(len(found), len(data["result"]))
         self.assertEqual(list(found), sorted(found))
         return found

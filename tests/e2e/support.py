@@ -67,6 +67,12 @@ def everything_on(scratch):
     return [word for name, value in settings.items() for word in ("--set", f"{name}={value}")]
 
 
+def free_port():
+    """A port on which nobody listens, for a program that cannot choose one."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return server.getsockname()[1]
+
+
 class Halite(ServerProcess):
     """One server process. Its log is kept; a test that fails shows it."""
 
