@@ -238,6 +238,7 @@ class CheckTest(unittest.TestCase):
         check_eval(one, Server("vector", [], infos=[
             "PromQL info: fixed, from buckets 1 to 2, with a max diff of 0.1, over 2 samples from "
             "1970-01-01T00:00:00Z to 1970-01-01T00:00:00Z (1:20)", "PromQL info: fixed (1:4)"]))
+        check_eval(one, Server("vector", [], infos=['PromQL info: fixed for metric name "m" (1:4)']))
         self.wrong(one, Server("vector", []), "no info")
         self.wrong(one, Server("vector", [], infos=["PromQL info: broken"]), "no info 'PromQL info: fixed'")
         self.wrong(one, Server("vector", [], infos=["PromQL info: fixed", "x"]), "unexpected info: 'x'")
