@@ -25,6 +25,12 @@ std::string question_json(const query::Question& question) {
   return json + "]}";
 }
 
+std::string promql_json(const query::PromqlQuestion& question) {
+  return fmt::format(R"({{"start":"{}","end":"{}","queries":[],"promql":{},"step":{}}})",
+                     question.steps.begin, question.steps.last(), json_string(question.expression),
+                     question.range ? question.steps.step_ms : 0);
+}
+
 bool holds_secret(std::string_view header) {
   for (const char* name : {"Authorization", "Proxy-Authorization", "Cookie"}) {
     if (equal_ignoring_case(header, name)) return true;
@@ -69,11 +75,22 @@ void QueryLog::RunningQuery::finish(int status, std::string exception,
 
 QueryLog::RunningQuery QueryLog::begin(const query::Question& question, const Request& request,
                                        const Clock& clock, std::stop_token stop) {
+  return begin_run(question_json(question), request, clock, std::move(stop));
+}
+
+QueryLog::RunningQuery QueryLog::begin(const query::PromqlQuestion& question,
+                                       const Request& request, const Clock& clock,
+                                       std::stop_token stop) {
+  return begin_run(promql_json(question), request, clock, std::move(stop));
+}
+
+QueryLog::RunningQuery QueryLog::begin_run(std::string query, const Request& request,
+                                           const Clock& clock, std::stop_token stop) {
   std::stop_source source;
   Run run{.id = 0,
           .stop = source,
           .cancelled = false,
-          .query = question_json(question),
+          .query = std::move(query),
           .remote = request.remote,
           .headers = headers_json(request.headers),
           .begin = clock.now_ms(),

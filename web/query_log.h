@@ -17,6 +17,7 @@
 
 #include "common/clock.h"
 #include "query/answer.h"
+#include "query/engine/promql.h"
 #include "web/http/http_message.h"
 
 namespace halite::web {
@@ -51,6 +52,9 @@ class QueryLog {
   // `request` is the one with the query: its sender and headers are shown, with secrets masked.
   [[nodiscard]] RunningQuery begin(const query::Question& question, const Request& request,
                                    const Clock& clock, std::stop_token stop = {});
+  // Its JSON has the members promql and step (ms; 0: an instant) and no queries.
+  [[nodiscard]] RunningQuery begin(const query::PromqlQuestion& question, const Request& request,
+                                   const Clock& clock, std::stop_token stop = {});
 
   // Asks the running query with this id to stop. Returns false if there is none.
   bool cancel(std::uint64_t id);
@@ -75,6 +79,8 @@ class QueryLog {
     std::string exception;  // empty = none
     query::QueryCost cost;
   };
+  RunningQuery begin_run(std::string query, const Request& request, const Clock& clock,
+                         std::stop_token stop);
   void finish(std::uint64_t id, TimestampMs now, int status, std::string exception,
               const query::QueryCost& cost);
   static void append(std::string& to, const Run& run);

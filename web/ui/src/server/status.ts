@@ -64,7 +64,7 @@ export interface View {
 
 export interface RunningQuery {
   id: number;
-  query: { start: string; end: string; queries: Record<string, unknown>[] };
+  query: { start: string; end: string; queries: Record<string, unknown>[]; promql?: string };
   remote: string;
   begin: number;
   elapsedMs: number;

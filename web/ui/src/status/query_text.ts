@@ -30,9 +30,16 @@ function subQueryText(query: Echoed): string {
   return [...parts, metric].join(":");
 }
 
-export function queryText(query: { start: string; end: string; queries: Record<string, unknown>[] }): string {
+interface Query {
+  start: string;
+  end: string;
+  queries: Record<string, unknown>[];
+  promql?: string;
+}
+
+export function queryText(query: Query): string {
   const span = Number(query.end) - Number(query.start);
   const rounded = span >= 60_000 ? Math.round(span / 60_000) * 60_000 : span;
-  const texts = query.queries.map((one) => subQueryText(one as Echoed)).join("  ");
+  const texts = query.promql ?? query.queries.map((one) => subQueryText(one as Echoed)).join("  ");
   return span > 0 ? `${printDuration(rounded)} of ${texts}` : texts;
 }
