@@ -59,7 +59,7 @@ inline constexpr RequiredRoles kAdministrator = {0, Role::kAdmin, Role::kAdmin};
 enum class BodyForm : std::uint8_t {
   kText,         // Content-Encoding, the charset of Content-Type, a byte order mark
   kBinary,       // only Content-Encoding
-  kRemoteWrite,  // only Content-Encoding, which is snappy if it is missing
+  kRemoteWrite,  // and remote_read: only Content-Encoding, which is snappy if it is missing
 };
 
 // The refusal of a request whose body need not be decoded, for example because of its type.

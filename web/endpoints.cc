@@ -34,7 +34,8 @@ constexpr std::array kEndpoints = {
     Endpoint{"api/stats", kAsk, kAlways, kReader, false, handle_stats},
     Endpoint{"api/dropcaches", kGet | kDelete, kAlways, kAdministrator, false, handle_dropcaches},
 
-    // Other protocols; their paths are in web/http/dialect.cc.
+    // Other protocols; their paths are in web/http/dialect.cc, and those of
+    // Prometheus' API in web/http/prometheus_path.cc.
     Endpoint{"influx/write", kPost, kWrites, kWriter, false, handle_influx_write},
     Endpoint{"influx/v2/write", kPost, kWrites, kWriter, false, handle_influx_write},
     Endpoint{"influx/v3/write", kPost, kWrites, kWriter, false, handle_influx_write},
@@ -44,6 +45,22 @@ constexpr std::array kEndpoints = {
     Endpoint{"prometheus/write", kPost, kWrites, kWriter, false, handle_remote_write,
              BodyForm::kRemoteWrite, check_remote_write},
     Endpoint{"prometheus/metadata", kAsk, kReads, kReader, false, handle_metric_families},
+    Endpoint{"prometheus/query", kAsk, kReads, kReader, true, handle_promql_query},
+    Endpoint{"prometheus/query_range", kAsk, kReads, kReader, true, handle_promql_query_range},
+    Endpoint{"prometheus/query_exemplars", kAsk, kReads, kReader, false, handle_query_exemplars},
+    Endpoint{"prometheus/format_query", kAsk, kReads, kReader, false, handle_format_query},
+    Endpoint{"prometheus/parse_query", kAsk, kReads, kReader, false, handle_parse_query},
+    Endpoint{"prometheus/series", kAsk, kReads, kReader, true, handle_promql_series},
+    Endpoint{"prometheus/labels", kAsk, kReads, kReader, true, handle_promql_labels},
+    Endpoint{"prometheus/label_values", kAsk, kReads, kReader, true, handle_promql_label_values},
+    Endpoint{"prometheus/read", kPost, kReads, kReader, true, handle_remote_read,
+             BodyForm::kRemoteWrite},
+    Endpoint{"prometheus/federate", kGet, kReads, kReader, true, handle_federate},
+    Endpoint{"prometheus/rules", kAsk, kReads, kReader, false, handle_prometheus_rules},
+    Endpoint{"prometheus/targets", kAsk, kReads, kReader, false, handle_prometheus_targets},
+    Endpoint{"prometheus/status", kAsk, kReads, kReader, false, handle_prometheus_status},
+    Endpoint{"prometheus/admin", kPost | kPut, kReads, kReader, false, handle_prometheus_admin},
+    Endpoint{"prometheus/-", kShow, kAlways, kPublic, false, handle_health},
     Endpoint{"import/prometheus", kPost, kWrites, kWriter, false, handle_import_prometheus},
     Endpoint{"import/vmjson", kPost, kWrites, kWriter, false, handle_import_vmjson},
     Endpoint{"export/vmjson", kAsk, kReads, kReader, true, handle_export},

@@ -9,6 +9,7 @@
 #include "web/http/cors.h"
 #include "web/http/host_check.h"
 #include "web/http/jsonp.h"
+#include "web/http/prometheus_path.h"
 #include "web/json/error_map.h"
 #include "web/ui_files.h"
 
@@ -17,6 +18,9 @@ namespace halite::web {
 namespace {
 
 Response endpoint_not_found(const Call& call) {
+  if (call.target.dialect == Dialect::kPrometheusJson) {
+    return text_response(404, "404 page not found\n");
+  }
   if (call.target.foreign()) return error_response(call, 404, "Endpoint not found");
   if (call.target.api) return error_response(call, 404, "Endpoint not found");
   if (call.target.endpoint == "plugin") return text_response(404, "");
@@ -24,11 +28,21 @@ Response endpoint_not_found(const Call& call) {
   return text_response(404, error_page("Page Not Found", "This page does not exist."), kHtmlType);
 }
 
+// OpenTSDB and Prometheus both have /api/v1/query.
+void choose_dialect(Call& call) {
+  Target& target = call.target;
+  if (target.path != "/api/v1/query" || !asks_promql(call.request, target)) return;
+  target.endpoint = "prometheus/query";
+  target.dialect = Dialect::kPrometheusJson;
+  target.api = false;
+}
+
 // Errors that do not depend on the endpoint. Fills the call's target.
 std::optional<Response> check_request(Call& call) {
   const Result<void> parsed =
       parse_target(call.request.target, call.options.grafana_prefix, call.target);
   if (!parsed) return error_response(call, parsed.error());
+  choose_dialect(call);
   if (std::optional<Response> elsewhere = check_host(call)) return elsewhere;
   if (std::optional<Response> early = check_origin(call)) return early;
   const std::string_view serializer = call.target.get("serializer");

@@ -30,6 +30,9 @@ std::optional<Response> refuse_write_by_get(Call& call) {
 }
 
 Response method_not_allowed(const Call& call) {
+  if (call.target.dialect == Dialect::kPrometheusJson) {
+    return text_response(405, "Method Not Allowed\n");
+  }
   return error_response(
       call, 405, "Method not allowed",
       fmt::format("The HTTP method [{}] is not permitted for this endpoint", call.request.method));

@@ -17,7 +17,7 @@ namespace halite::web {
 // caller lacks the role.
 [[nodiscard]] std::optional<Response> refuse_write_by_get(Call& call);
 
-// 405 "Method not allowed", with the name of the method.
+// 405 "Method not allowed", with the name of the method unless Prometheus would not say it.
 [[nodiscard]] Response method_not_allowed(const Call& call);
 
 }  // namespace halite::web

@@ -41,8 +41,6 @@ constexpr std::array kForeignPaths = {
 
     ForeignPath{"/api/v1/import/prometheus", "import/prometheus", Dialect::kPrometheus},
     ForeignPath{"/api/v1/import", "import/vmjson", Dialect::kPrometheus},
-    ForeignPath{"/api/v1/metadata", "prometheus/metadata", Dialect::kPrometheusJson},
-    ForeignPath{"/prometheus/api/v1/metadata", "prometheus/metadata", Dialect::kPrometheusJson},
     ForeignPath{"/api/v1/export", "export/vmjson", Dialect::kPrometheus},
 };
 
@@ -51,6 +49,8 @@ std::string_view error_type(int status) {
   switch (status) {
     case 404:
       return "not_found";
+    case 422:
+      return "execution";
     case 503:
       return "unavailable";
     default:
@@ -139,9 +139,7 @@ Response foreign_error(Dialect dialect, const Request& request, int status,
     case Dialect::kPrometheus:
       return text_response(status, std::string(message) + '\n');
     case Dialect::kPrometheusJson:
-      return json_response(status,
-                           fmt::format(R"({{"status":"error","errorType":"{}","error":{}}})",
-                                       error_type(status), json_string(message)));
+      return prometheus_error(status, error_type(status), message);
     case Dialect::kOtlp:
       return otlp_error(request, status, message);
     case Dialect::kInflux1:
@@ -158,6 +156,14 @@ Response foreign_error(Dialect dialect, const Request& request, int status,
                            fmt::format(R"({{"error":{},"data":null}})", json_string(message)));
   }
   return response;
+}
+
+Response prometheus_error(int status, std::string_view type, std::string_view message) {
+  return text_response(
+      status,
+      fmt::format(R"({{"status":"error","errorType":"{}","error":{}}})", type,
+                  json_string(is_utf8(message) ? std::string(message) : repair_utf8(message))),
+      kPrometheusJsonType);
 }
 
 const ForeignPath* find_foreign_path(std::string_view path) {

@@ -25,6 +25,14 @@ inline constexpr std::string_view kInfluxVersion = "1.8.10";
 [[nodiscard]] Response foreign_error(Dialect dialect, const Request& request, int status,
                                      std::string_view message);
 
+// Prometheus writes no charset.
+inline constexpr std::string_view kPrometheusJsonType = "application/json";
+
+// The error of kPrometheusJson with one of Prometheus' words for its type: "bad_data", "execution",
+// "canceled", "timeout", "internal", "unavailable", "not_found".
+[[nodiscard]] Response prometheus_error(int status, std::string_view type,
+                                        std::string_view message);
+
 // Whether the body of an OTLP request is JSON, and so its answer.
 [[nodiscard]] bool is_otlp_json(const Request& request);
 

@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <cctype>
+#include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "common/bytes/ascii.h"
 #include "common/bytes/read_number.h"
 #include "web/http/http_message.h"
+#include "web/http/prometheus_path.h"
 
 namespace halite::web {
 
@@ -167,6 +170,10 @@ Result<void> parse_target(std::string_view text, bool grafana_prefix, Target& ta
   if (const ForeignPath* const foreign = find_foreign_path(target.path)) {
     target.endpoint = foreign->endpoint;
     target.dialect = foreign->dialect;
+  } else if (std::optional<PrometheusPath> path = find_prometheus_path(target.path)) {
+    target.endpoint = path->endpoint;
+    target.dialect = path->dialect;
+    target.rest = std::move(path->rest);
   } else {
     TRY_VOID(set_endpoint(segments, at, target));
   }

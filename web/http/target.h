@@ -1,6 +1,7 @@
 // The target of a request: API or page, version, endpoint, parameters.
 //
 //   /api/v1/write               ->  another protocol's path: dialect, endpoint "prometheus/write"
+//   /api/v1/labels              ->  Prometheus' API: web/http/prometheus_path.h
 //   /api/v1/search/lookup?m=x   ->  api, version 1, endpoint "api/search", rest {"lookup"}, {m: x}
 //   /suggest?type=metrics       ->  page, endpoint "suggest"
 //   /grafana/api/query          ->  as /api/query, with `grafana` set

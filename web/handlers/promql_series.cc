@@ -1,0 +1,148 @@
+// GET, POST /api/v1/series: the series that selectors name, by their labels.
+// GET, POST /api/v1/labels: names of labels.
+// GET, POST /api/v1/label/NAME/values: values of a label. U__a_2e_b is the name a.b.
+//
+// Parameters  match[]: selectors, which series needs; start, end: only series that may have points
+//             there; limit: of the result. In the URI or in a form
+// Answer      200 {"status":"success","data":[..]}, sorted, streamed; with a warning if `limit` cut
+//             it
+// Errors      as in promql_query.cc
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "common/bytes/ascii.h"
+#include "common/bytes/utf8.h"
+#include "common/json_string.h"
+#include "query/engine/engine.h"
+#include "query/engine/promql.h"
+#include "web/handlers/handlers.h"
+#include "web/handlers/prometheus_request.h"
+#include "web/json/prometheus_json.h"
+
+namespace halite::web {
+
+namespace asio = boost::asio;
+
+namespace {
+
+enum class Selectors : std::uint8_t { kRequired, kOptional };
+
+Result<query::SeriesQuestion> series_question(const Call& call, Selectors selectors) {
+  TRY(const PrometheusParameters parameters, PrometheusParameters::of(call));
+  const bool required = selectors == Selectors::kRequired;
+  if (required && parameters.all("match[]").empty()) {
+    return fail(Errc::kInvalidArgument, "no match[] parameter provided");
+  }
+  query::SeriesQuestion question;
+  const Result<std::size_t> limit = parameters.limit();
+  if (!limit) return std::unexpected(invalid_parameter("limit", limit.error()));
+  question.limit = *limit;
+  const Result<TimestampMs> start = parameters.time_or("start", -kPrometheusTimeMax);
+  if (!start) return std::unexpected(invalid_parameter("start", start.error()));
+  const Result<TimestampMs> end = parameters.time_or("end", kPrometheusTimeMax);
+  if (!end) return std::unexpected(invalid_parameter("end", end.error()));
+  question.range = closed_range(*start, *end);
+  Result<std::vector<query::Selector>> read = parameters.selectors(call);
+  if (!read && required) return std::unexpected(invalid_parameter("match[]", read.error()));
+  TRY(question.selectors, std::move(read));
+  return question;
+}
+
+Response list_response(std::size_t size, PrometheusListSource::Write write, bool truncated) {
+  PrometheusNotes notes;
+  if (truncated) notes.warnings.emplace_back(kTruncatedByLimit);
+  Response response;
+  response.content_type = kPrometheusJsonType;
+  response.source =
+      std::make_unique<PrometheusListSource>(size, std::move(write), std::move(notes));
+  return response;
+}
+
+Response names_response(Result<query::FoundNames> found) {
+  if (!found) return promql_error(found.error());
+  const std::size_t size = found->names.size();
+  const bool truncated = found->truncated;
+  auto write = [names = std::move(found->names)](std::string& to, std::size_t i) {
+    append_prometheus_text(to, names[i]);
+  };
+  return list_response(size, std::move(write), truncated);
+}
+
+// The name that U__ marks as escaped: _2e_ is the character U+002E, __ is _. A name with a wrong
+// escape is as it is.
+std::string unescape_name(std::string_view name) {
+  constexpr std::string_view kMark = "U__";
+  constexpr std::size_t kDigitsMax = 6;
+  if (!name.starts_with(kMark)) return std::string(name);
+  std::string plain;
+  std::string_view rest = name.substr(kMark.size());
+  while (!rest.empty()) {
+    const char c = rest.front();
+    rest.remove_prefix(1);
+    if (c != '_') {
+      plain += c;
+      continue;
+    }
+    const std::size_t digits = rest.find('_');
+    if (digits == std::string_view::npos || digits > kDigitsMax) return std::string(name);
+    if (digits == 0) {
+      plain += '_';
+    } else {
+      char32_t code_point = 0;
+      for (const char digit : rest.substr(0, digits)) {
+        if (hex_digit(digit) < 0) return std::string(name);
+        code_point = code_point * 16 + static_cast<char32_t>(hex_digit(digit));
+      }
+      const bool surrogate = code_point >= 0xD800 && code_point < 0xE000;
+      if (code_point > 0x10FFFF || surrogate) return std::string(name);
+      append_utf8(plain, code_point);
+    }
+    rest.remove_prefix(digits + 1);
+  }
+  return plain;
+}
+
+}  // namespace
+
+asio::awaitable<Response> handle_promql_series(Call& call) {
+  Result<query::SeriesQuestion> question = series_question(call, Selectors::kRequired);
+  if (!question) co_return bad_data(question.error());
+  auto finding = call.services.engine.find_series(*std::move(question), call.stop);
+  Result<std::shared_ptr<const query::FoundSeries>> found = co_await std::move(finding);
+  if (!found) co_return promql_error(found.error());
+  const query::FoundSeries& all = **found;
+  auto write = [found = *found](std::string& to, std::size_t i) {
+    append_prometheus_labels(to, found->series[i]);
+  };
+  co_return list_response(all.series.size(), std::move(write), all.truncated);
+}
+
+asio::awaitable<Response> handle_promql_labels(Call& call) {
+  Result<query::SeriesQuestion> question = series_question(call, Selectors::kOptional);
+  if (!question) co_return bad_data(question.error());
+  auto finding = call.services.engine.label_names(*std::move(question), call.stop);
+  Result<query::FoundNames> found = co_await std::move(finding);
+  co_return names_response(std::move(found));
+}
+
+asio::awaitable<Response> handle_promql_label_values(Call& call) {
+  std::string label = unescape_name(call.target.rest.front());
+  if (!is_utf8(label)) {
+    co_return prometheus_error(
+        400, "bad_data", fmt::format("invalid label name: {}", json_string(repair_utf8(label))));
+  }
+  Result<query::SeriesQuestion> question = series_question(call, Selectors::kOptional);
+  if (!question) co_return bad_data(question.error());
+  auto finding =
+      call.services.engine.label_values(std::move(label), *std::move(question), call.stop);
+  Result<query::FoundNames> found = co_await std::move(finding);
+  co_return names_response(std::move(found));
+}
+
+}  // namespace halite::web
