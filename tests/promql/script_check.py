@@ -10,6 +10,7 @@ import json
 import re
 import urllib.parse
 
+from script_pins import other_times, pinned
 from script_values import OMITTED, Histogram, equal
 
 MINUTE_MS = 60_000
@@ -92,23 +93,32 @@ def ask(server, expression, begin_ms, end_ms=None, step_ms=None):
                                        {"Content-Type": "application/x-www-form-urlencoded"}))
 
 
-def check_eval(one, server):
-    """Raises Wrong."""
+def check_eval(one, server, pinned_too=False):
+    """Raises Wrong. `pinned_too`: asks an instant eval, pinned to its time, at other times as well."""
     if not one.instant:
         answer = ask(server, one.expression, one.start_ms, one.end_ms, one.step_ms)
         if not check_failure(one, answer):
             check_notices(one, answer)
             check_result(one, answer.kind, answer.result)
         return
-    at = one.end_ms
-    answer = ask(server, one.expression, at)
+    check_instant(one, server, one.expression, one.end_ms)
+    expression = pinned(one.expression, one.end_ms) if pinned_too else None
+    for at in other_times(one.end_ms) if expression else []:
+        try:
+            check_instant(one, server, expression, at)
+        except Wrong as trouble:
+            raise Wrong(f"{expression} at {at} ms: {trouble}") from trouble
+
+
+def check_instant(one, server, expression, at):
+    answer = ask(server, expression, at)
     if check_failure(one, answer):
         return
     check_notices(one, answer)
     check_result(one, answer.kind, answer.result)
-    if one.range_vector or one.string is not None or CONTEXT_FUNCTIONS.search(one.expression):
+    if one.range_vector or one.string is not None or CONTEXT_FUNCTIONS.search(expression):
         return
-    ranged = ask(server, one.expression, at - MINUTE_MS, at + MINUTE_MS, MINUTE_MS)
+    ranged = ask(server, expression, at - MINUTE_MS, at + MINUTE_MS, MINUTE_MS)
     try:
         check_middle(one, answer.kind, ranged, at)
     except Wrong as trouble:

@@ -56,7 +56,7 @@ def matchers(words):
 
 
 def selectors(expression):
-    """The matchers of each selector. A keyword such as `offset` passes for a metric: no script has such a name."""
+    """The matchers of each selector. Keywords such as `offset` pass for metrics, which matters to no script."""
     words, found, at = tokens(expression), [], 0
     while at < len(words):
         kind, text = words[at]

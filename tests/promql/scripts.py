@@ -48,6 +48,8 @@ def parse_arguments():
                         help="what to ask (core); may be repeated")
     parser.add_argument("--list", action="store_true", help="count the evals by class and end")
     parser.add_argument("--verbose", action="store_true", help="show evals that failed")
+    parser.add_argument("--pinned", action="store_true",
+                        help="ask instant evals with @, at other times as well")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() + 1,
                         help="servers at a time (processors + 1)")
     parser.add_argument("--scripts", type=pathlib.Path, help="a directory of *.test files")
@@ -106,11 +108,11 @@ def write(server, load):
         raise ServerTrouble(f"a load was refused: {status} {text.decode(errors='replace')}")
 
 
-def run_segment(halite, file, segment, classes, settings):
+def run_segment(options, file, segment, classes, settings):
     """Verdicts of the segment's evals of these classes, from a server of its own."""
     verdicts = []
     with tempfile.TemporaryDirectory(prefix="halite-promql-") as directory:
-        server = ServerProcess(halite, pathlib.Path(directory) / "data", *settings)
+        server = ServerProcess(options.halite.resolve(), pathlib.Path(directory) / "data", *settings)
         server.launch()
         try:
             if not server.listens():
@@ -120,7 +122,7 @@ def run_segment(halite, file, segment, classes, settings):
                     write(server, command)
                 elif command.needs in classes:
                     try:
-                        check_eval(command, server)
+                        check_eval(command, server, options.pinned)
                         verdicts.append(Verdict(file, command, None))
                     except Wrong as trouble:
                         verdicts.append(Verdict(file, command, str(trouble)))
@@ -142,8 +144,7 @@ def run(options, scripts):
         waiting = []
         for classes, settings in manners:
             asked = classes & set(options.classes)
-            waiting += [crew.submit(run_segment, options.halite.resolve(), file, segment, asked,
-                                    settings)
+            waiting += [crew.submit(run_segment, options, file, segment, asked, settings)
                         for file, segments in scripts.items() for segment in segments
                         if any(one.needs in asked for one in evals_of(segment))]
         return [verdict for future in waiting for verdict in future.result()]

@@ -10,6 +10,7 @@ import urllib.parse
 from script_check import Wrong, check_eval
 from script_classes import classify, functions, selectors, tokens
 from script_language import Load, parse_script
+from script_pins import other_times, pinned
 from script_values import (OMITTED, STALE, ScriptError, duration_ms, equal, is_stale, parse_labels,
                            parse_series, parse_values)
 
@@ -153,6 +154,23 @@ class ScriptTest(unittest.TestCase):
         self.assertEqual(selectors(expression),
                          [[("__name__", "=", "m"), ("c", "=~", "x.*")], [("d", "!=", "1")]])
 
+    def test_pins(self):
+        for expression, wanted in (
+                ("1 + m", "1 + m @ 50.000"), ("m @ 7 offset 1m", "m @ 7 offset 1m"),
+                ('sum by (m) (m{a="x"}[5m])', 'sum by (m) (m{a="x"}[5m] @ 50.000)'),
+                ("SUM(m) BY (a) or n", "SUM(m @ 50.000) BY (a) or n @ 50.000"),
+                ("m offset -(1m + 2m) * 2", "m offset -(1m + 2m) @ 50.000 * 2"),
+                ("a / on(b) group_left c", "a @ 50.000 / on(b) group_left c @ 50.000"),
+                ("f(rate(m[1m])[5m:10s] offset 1m)", "f(rate(m[1m])[5m:10s] offset 1m @ 50.000)"),
+                ("f(f(m[1m:])[5m:] @ 7)", "f(f(m[1m:])[5m:] @ 7)"),
+                ("m @ 7 [1m:1s]", "m @ 7 [1m:1s] @ 50.000"), ("m @ start()", "m @ start()"),
+                ('{a="}"} == bool Inf', '{a="}"} @ 50.000 == bool Inf'),
+                ('label_replace(m, "a")', 'label_replace(m @ 50.000, "a")'),
+                ("time() + m", None), ("predict_linear(m[1m], 1)", None)):
+            self.assertEqual(pinned(expression, 50000), wanted)
+        self.assertEqual(other_times(50000), [-500000, 0, 10000, 50000, 500000])
+        self.assertEqual(other_times(0), [-1000, 0, 1000])
+
     def test_bad_scripts(self):
         for bad in ("what", "load x\n m 1", "eval instant at 1m m\n  m 1 2", "eval m",
                     "eval instant at 1m m\n  expect nothing"):
@@ -195,6 +213,14 @@ class CheckTest(unittest.TestCase):
         self.wrong(one, Server("vector", vector, middle[::-1]), "not sorted")
         self.wrong(one, Server("vector", vector, middle, warnings=["w (1:1)"]), "unexpected warn")
         self.wrong(one, Refusing(422, "no"), "failed: no")
+
+    def test_a_pinned_query(self):
+        one = parse_script("eval instant at 0 m")[0][0]
+        server = Server("vector", [])
+        check_eval(one, server, pinned_too=True)
+        self.assertEqual([(asked["query"], asked["time"]) for path, asked in server.asked
+                          if path == "/api/v1/query"],
+                         [("m", "0.000")] + [("m @ 0.000", time) for time in ("-1.000", "0.000", "1.000")])
 
     def test_a_range_query(self):
         one = self.first[2]
