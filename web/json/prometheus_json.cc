@@ -88,9 +88,9 @@ void append_stats(std::string& to, const query::PromqlAnswer& answer) {
       std::back_inserter(to),
       R"(,"stats":{{"timings":{{"evalTotalTime":{0:.6f},"resultSortTime":0,)"
       R"("queryPreparationTime":{1:.6f},"innerEvalTime":{2:.6f},"execQueueTime":0,)"
-      R"("execTotalTime":{0:.6f}}},"samples":{{"totalQueryableSamples":{3},"samplesRead":{4},)"
+      R"("execTotalTime":{0:.6f}}},"samples":{{"totalQueryableSamples":{3},"samplesRead":{3},)"
       R"("peakSamples":{3}}}}})",
-      total, select, std::max(0.0, total - select), answer.cost.points_read, answer.cost.points_read);
+      total, select, std::max(0.0, total - select), answer.cost.points_read);
 }
 
 }  // namespace
