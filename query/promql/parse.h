@@ -1,4 +1,4 @@
-// Parses PromQL and checks its types. The language is that of Prometheus 3.14: docs/promql.md
+// Parses PromQL and checks its types. The language is that of Prometheus 3.14: docs/query/promql.md
 //
 //   Errors  kInvalidArgument: "1:5: parse error: unexpected identifier \"n\"", Prometheus' message.
 //           kTooLarge: a limit; the message names the setting.

@@ -1,4 +1,4 @@
-// Aggregations: sum by (a) (v), topk(3, v) and others. docs/promql.md
+// Aggregations: sum by (a) (v), topk(3, v) and others. docs/query/promql.md
 #pragma once
 
 #include <cstddef>

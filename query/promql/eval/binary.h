@@ -1,4 +1,4 @@
-// Binary operators on scalars and instant vectors. docs/promql.md
+// Binary operators on scalars and instant vectors. docs/query/promql.md
 #pragma once
 
 #include "common/result.h"

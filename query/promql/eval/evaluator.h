@@ -1,7 +1,7 @@
 // Evaluates an expression at all steps of a query. Each node results in columns, which its parent
 // consumes.
 //
-//   Source   the rules are those of Prometheus 3.14: docs/promql.md
+//   Source   the rules are those of Prometheus 3.14: docs/query/promql.md
 //   Threads  one evaluate() at a time; it runs on the caller's executor and may block the thread on
 //            disk reads.
 //   Errors   kInvalidArgument: the evaluation failed, with Prometheus' message. The budget's

@@ -1,4 +1,4 @@
-// Functions over range vectors: rate(), sum_over_time() and others. docs/promql.md
+// Functions over range vectors: rate(), sum_over_time() and others. docs/query/promql.md
 #pragma once
 
 #include <span>
