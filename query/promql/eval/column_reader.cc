@@ -32,8 +32,9 @@ class ShardReader {
  public:
   using State = typename Reading::State;
 
-  ShardReader(storage::PointStore& store, QueryBudget& budget, Reading reading)
-      : store_(store), budget_(budget), reading_(std::move(reading)) {}
+  ShardReader(storage::PointStore& store, QueryBudget& budget,
+              const typename Reading::Source& source)
+      : store_(store), budget_(budget), reading_(source) {}
 
   Task<void> read(std::shared_ptr<const storage::Selection> selection, TimeRange range,
                   std::uint32_t shard);
@@ -106,6 +107,7 @@ Result<typename Reading::State*> ShardReader<Reading>::state_of(storage::SeriesI
 
 // A row of each series.
 struct ColumnReading {
+  using Source = const WindowPlan*;
   struct State {
     Row row;
     SeriesWindows windows;
@@ -116,6 +118,8 @@ struct ColumnReading {
       has_values = true;
     }
   };
+
+  explicit ColumnReading(Source source) : plan(source) {}
 
   [[nodiscard]] State begin(Labels labels) const {
     return {.row = {.labels = std::move(labels),
@@ -139,10 +143,17 @@ struct ColumnReading {
 
 // Groups, and no row of any series.
 struct GroupReading {
+  struct Source {
+    const WindowPlan* plan;
+    const Aggregation* aggregation;
+  };
   struct State {
     std::size_t group = 0;
     SeriesWindows windows;
   };
+
+  explicit GroupReading(Source source)
+      : plan(source.plan), fold(*source.aggregation, source.plan->steps) {}
 
   [[nodiscard]] State begin(Labels labels) {
     const std::size_t count = labels.size();
@@ -172,7 +183,10 @@ struct GroupReading {
 
 // The samples of each series.
 struct SampleReading {
+  struct Source {};
   using State = MatrixRow;
+
+  explicit SampleReading(Source) {}
 
   static State begin(Labels labels) {
     State state;
@@ -203,9 +217,10 @@ class SelectorReader {
   using State = typename Reading::State;
   using SelectionPtr = std::shared_ptr<const storage::Selection>;
 
-  // Each shard gets a copy of `reading`.
-  SelectorReader(storage::PointStore& store, std::shared_ptr<QueryBudget> budget, Reading reading)
-      : store_(store), budget_(std::move(budget)), reading_(std::move(reading)) {}
+  // Each shard gets a Reading(source).
+  SelectorReader(storage::PointStore& store, std::shared_ptr<QueryBudget> budget,
+                 typename Reading::Source source)
+      : store_(store), budget_(std::move(budget)), source_(source) {}
 
   Task<void> read(Selector selector, TimeRange range, std::vector<SelectionPtr>& selections);
   [[nodiscard]] std::vector<std::unique_ptr<ShardReader<Reading>>>& shards() { return shards_; }
@@ -215,7 +230,7 @@ class SelectorReader {
 
   storage::PointStore& store_;
   const std::shared_ptr<QueryBudget> budget_;
-  const Reading reading_;
+  const typename Reading::Source source_;
   std::vector<std::unique_ptr<ShardReader<Reading>>> shards_;
 };
 
@@ -242,7 +257,7 @@ template <class Reading>
 Task<void> SelectorReader<Reading>::read_metric(SelectionPtr selection, TimeRange range) {
   std::vector<Task<void>> tasks;
   for (const storage::ShardSeriesCount& share : store_.series_by_shard(*selection)) {
-    shards_.push_back(std::make_unique<ShardReader<Reading>>(store_, *budget_, reading_));
+    shards_.push_back(std::make_unique<ShardReader<Reading>>(store_, *budget_, source_));
     tasks.push_back(shards_.back()->read(selection, range, share.shard));
   }
   const std::size_t count = tasks.size();
@@ -255,7 +270,7 @@ Task<void> SelectorReader<Reading>::read_metric(SelectionPtr selection, TimeRang
 }  // namespace
 
 Task<std::vector<Row>> ColumnReader::read_columns(Selector selector, WindowPlan plan) {
-  SelectorReader<ColumnReading> reader(store_, budget_, ColumnReading{&plan});
+  SelectorReader<ColumnReading> reader(store_, budget_, &plan);
   auto scanning = reader.read(std::move(selector), plan.range(), selections_);
   CO_TRY_VOID(co_await std::move(scanning));
   std::vector<Row> rows;
@@ -271,8 +286,8 @@ Task<std::vector<Row>> ColumnReader::read_columns(Selector selector, WindowPlan 
 
 Task<std::optional<Vector>> ColumnReader::read_groups(Selector selector, WindowPlan plan,
                                                       const Aggregation& aggregation) {
-  SelectorReader<GroupReading> reader(
-      store_, budget_, GroupReading{.plan = &plan, .fold = GroupFold(aggregation, plan.steps)});
+  SelectorReader<GroupReading> reader(store_, budget_,
+                                      {.plan = &plan, .aggregation = &aggregation});
   auto scanning = reader.read(std::move(selector), plan.range(), selections_);
   CO_TRY_VOID(co_await std::move(scanning));
   GroupFold all(aggregation, plan.steps);
@@ -282,14 +297,14 @@ Task<std::optional<Vector>> ColumnReader::read_groups(Selector selector, WindowP
     for (GroupReading::State& state : shard->states()) reading.finish(state);
     shard->states() = {};
     collides |= reading.collides;
-    all.merge(std::move(reading.fold));
+    all.merge(reading.fold);
   }
   if (collides || (aggregation.op == AggregateOp::kAvg && all.overflows())) co_return std::nullopt;
   co_return all.finish();
 }
 
 Task<std::vector<MatrixRow>> ColumnReader::read_samples(Selector selector, TimeRange range) {
-  SelectorReader<SampleReading> reader(store_, budget_, SampleReading{});
+  SelectorReader<SampleReading> reader(store_, budget_, {});
   auto scanning = reader.read(std::move(selector), range, selections_);
   CO_TRY_VOID(co_await std::move(scanning));
   std::vector<MatrixRow> rows;

@@ -21,31 +21,18 @@ bool GroupFold::folds(AggregateOp op) {
 }
 
 GroupFold::GroupFold(const Aggregation& aggregation, Steps steps)
-    : op_(aggregation.op),
-      without_(aggregation.without),
-      grouping_(aggregation.grouping),
-      steps_(steps) {
-  std::ranges::sort(grouping_);
-}
+    : op_(aggregation.op), steps_(steps), numbers_(aggregation.grouping, !aggregation.without) {}
 
 std::size_t GroupFold::group_of(const Labels& labels) {
-  Labels of_group = labels;
-  if (without_) {
-    of_group.erase_all(grouping_);
-    of_group.drop_name();
-  } else {
-    of_group.keep_only(grouping_);
+  const std::size_t group = numbers_.of(labels);
+  if (group == groups_.size()) {
+    groups_.push_back(
+        {.labels = numbers_.reduce(labels), .cells = std::vector<Cell>(steps_.count)});
   }
-  key_.clear();
-  of_group.append_key(key_);
-  const auto found = places_.find(key_);
-  if (found != places_.end()) return found->second;
-  places_.emplace(key_, groups_.size());
-  groups_.push_back({.labels = std::move(of_group), .cells = std::vector<Cell>(steps_.count)});
-  return groups_.size() - 1;
+  return group;
 }
 
-void GroupFold::merge(GroupFold other) {
+void GroupFold::merge(GroupFold& other) {
   for (Group& from : other.groups_) {
     Group& to = groups_[group_of(from.labels)];
     for (std::size_t i = 0; i < steps_.count; ++i) {

@@ -4,15 +4,13 @@
 //   Threads  Not thread-safe. Each shard has its own; merge() joins them.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <vector>
 
-#include <boost/unordered/unordered_flat_map.hpp>
-
-#include "common/result.h"
 #include "query/promql/eval/kahan.h"
+#include "query/promql/eval/row_groups.h"
 #include "query/promql/eval/values.h"
 #include "query/promql/tree.h"
 
@@ -23,7 +21,6 @@ class GroupFold {
   // Whether groups of this operator can be made in this way.
   [[nodiscard]] static bool folds(AggregateOp op);
 
-  // The aggregation outlives it.
   GroupFold(const Aggregation& aggregation, Steps steps);
 
   // The group of a series.
@@ -50,7 +47,7 @@ class GroupFold {
         return;
     }
   }
-  void merge(GroupFold other);
+  void merge(GroupFold& other);  // which is empty then
 
   // Whether a sum left the range of doubles, where avg() needs the values one by one.
   [[nodiscard]] bool overflows() const;
@@ -70,12 +67,9 @@ class GroupFold {
   [[nodiscard]] double value_of(const Cell& cell) const;
 
   const AggregateOp op_;
-  const bool without_;
-  std::vector<std::string> grouping_;  // sorted
   const Steps steps_;
-  std::vector<Group> groups_;
-  boost::unordered_flat_map<std::string, std::size_t> places_;  // by the labels' key
-  std::string key_;
+  RowGroups numbers_;
+  std::vector<Group> groups_;  // by number
 };
 
 }  // namespace halite::query::promql
