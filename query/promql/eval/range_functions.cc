@@ -128,8 +128,8 @@ FittedLine regression(const Window& window, TimestampMs origin) {
   }
   if (constant) {
     if (std::isinf(first)) {
-      constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-      return {.slope = kNaN, .value = kNaN};
+      constexpr double kNoValue = std::numeric_limits<double>::quiet_NaN();
+      return {.slope = kNoValue, .value = kNoValue};
     }
     return {.slope = 0, .value = first};
   }

@@ -1,9 +1,9 @@
 #include "query/promql/eval/histogram_functions.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <limits>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -26,9 +26,9 @@ constexpr double kNotANumber = std::numeric_limits<double>::quiet_NaN();
 constexpr Position kQuantileAt = {.begin = 19, .end = 22};
 constexpr Position kBucketsAt = {.begin = 24, .end = 32};
 
-using Counts = std::vector<std::pair<std::string_view, double>>;  // of le and the count
+using BucketCounts = std::vector<std::pair<std::string_view, double>>;  // of le and the count
 
-Vector one_histogram(const Counts& counts) {
+Vector histogram_of(const BucketCounts& counts) {
   Vector vector;
   for (const auto& [bound, count] : counts) {
     vector.rows.push_back({.labels = {{"__name__", "h"}, {"le", bound}}, .values = {count}});
@@ -53,21 +53,21 @@ HistogramAnswer asked_quantile(const Vector& buckets, const std::vector<double>&
 }
 
 // That of the only histogram; kAbsent if there is none.
-double quantile_of_counts(double quantile, const Counts& counts) {
-  const HistogramAnswer answer = asked_quantile(one_histogram(counts), {quantile});
+double quantile_of_counts(double quantile, const BucketCounts& counts) {
+  const HistogramAnswer answer = asked_quantile(histogram_of(counts), {quantile});
   return answer.rows.size() == 1 ? answer.rows.front().values.front() : kAbsent;
 }
 
-double fraction_of_counts(double lower, double upper, const Counts& counts) {
+double fraction_of_counts(double lower, double upper, const BucketCounts& counts) {
   Annotations annotations("histogram_fraction(0, 0.3, h)");
   const std::vector<double> from = {lower};
   const std::vector<double> to = {upper};
   const Vector result =
-      histogram_fraction(one_histogram(counts), from, to, {}, kBucketsAt, annotations);
+      histogram_fraction(histogram_of(counts), from, to, {}, kBucketsAt, annotations);
   return result.rows.size() == 1 ? result.rows.front().values.front() : kAbsent;
 }
 
-const Counts kCounts = {{"0.1", 6}, {"0.5", 18}, {"1", 17.4}, {"+Inf", 24}};
+const BucketCounts kCounts = {{"0.1", 6}, {"0.5", 18}, {"1", 17.4}, {"+Inf", 24}};
 
 TEST(HistogramQuantile, InterpolatesInABucket) {
   EXPECT_THAT(quantile_of_counts(0.5, kCounts), DoubleEq(0.3));
@@ -78,8 +78,8 @@ TEST(HistogramQuantile, InterpolatesInABucket) {
 }
 
 TEST(HistogramQuantile, TakesBoundsInAnyOrderAndTwice) {
-  const Counts mixed = {{"+Inf", 14}, {"1", 17.4}, {"0.10", 2},
-                        {"5e-1", 18}, {"inf", 10}, {".1", 4}};
+  const BucketCounts mixed = {{"+Inf", 14}, {"1", 17.4}, {"0.10", 2},
+                              {"5e-1", 18}, {"inf", 10}, {".1", 4}};
   EXPECT_THAT(quantile_of_counts(0.5, mixed), DoubleEq(0.3));
 }
 
@@ -129,20 +129,20 @@ TEST(HistogramQuantile, GroupsByAllOtherLabels) {
 }
 
 TEST(HistogramQuantile, RepairsCountsThatFall) {
-  const HistogramAnswer answer = asked_quantile(one_histogram(kCounts), {0.5});
+  const HistogramAnswer answer = asked_quantile(histogram_of(kCounts), {0.5});
   ASSERT_THAT(answer.infos, SizeIs(1));
   EXPECT_THAT(answer.infos.front(),
               HasSubstr("from buckets 1 to 1, with a max diff of 0.6, over 1 samples from "
                         "1970-01-01T00:03:00Z to 1970-01-01T00:03:00Z (1:25)"));
   // Not in silence only if the difference is more than rounding makes.
-  const Counts rounded = {{"1", 1e12}, {"2", 1e12 - 0.5}, {"+Inf", 1e12}};
-  EXPECT_THAT(asked_quantile(one_histogram(rounded), {0.5}).infos, IsEmpty());
+  const BucketCounts rounded = {{"1", 1e12}, {"2", 1e12 - 0.5}, {"+Inf", 1e12}};
+  EXPECT_THAT(asked_quantile(histogram_of(rounded), {0.5}).infos, IsEmpty());
   EXPECT_EQ(quantile_of_counts(1, rounded), 1);
 }
 
 TEST(HistogramQuantile, WarnsOfBoundsThatAreNone) {
   for (const std::string_view text : {"", "x", "1x", " 1", "+-1", "++1", "NaN"}) {
-    const Vector vector = one_histogram({{text, 1}, {"1", 1}, {"+Inf", 2}});
+    const Vector vector = histogram_of({{text, 1}, {"1", 1}, {"+Inf", 2}});
     const HistogramAnswer answer = asked_quantile(vector, {0.25});
     ASSERT_THAT(answer.rows, SizeIs(1)) << text;
     EXPECT_EQ(answer.rows.front().values.front(), 0.5) << text;
@@ -192,7 +192,7 @@ TEST(HistogramFraction, InterpolatesBothLimits) {
 }
 
 TEST(HistogramFraction, CountsNothingInsideEndlessBuckets) {
-  const Counts counts = {{"-1", 2}, {"1", 4}, {"+Inf", 8}};
+  const BucketCounts counts = {{"-1", 2}, {"1", 4}, {"+Inf", 8}};
   EXPECT_EQ(fraction_of_counts(-5, -1, counts), 0);
   EXPECT_EQ(fraction_of_counts(-kEndless, -1, counts), 0.25);
   EXPECT_EQ(fraction_of_counts(-1, 0, counts), 0.125);

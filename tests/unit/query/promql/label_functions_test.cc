@@ -1,8 +1,10 @@
 #include "query/promql/eval/label_functions.h"
 
+#include <cstddef>
 #include <initializer_list>
 #include <limits>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -17,13 +19,13 @@ using ::testing::HasSubstr;
 
 constexpr std::size_t kRegexpBytesMax = 1 << 20;
 
-Vector vector_of(std::initializer_list<Labels> all) {
+Vector labelled_vector(std::initializer_list<Labels> all) {
   Vector vector;
   for (const Labels& labels : all) vector.rows.push_back({.labels = labels, .values = {1}});
   return vector;
 }
 
-std::vector<std::string> texts_of(const Vector& vector) {
+std::vector<std::string> label_texts(const Vector& vector) {
   std::vector<std::string> texts;
   for (const Row& row : vector.rows) texts.push_back(row.labels.text());
   return texts;
@@ -33,7 +35,7 @@ std::vector<std::string> texts_of(const Vector& vector) {
 std::string replaced(std::string_view source, std::string_view replacement,
                      std::string_view regexp) {
   TextArena texts;
-  Vector vector = vector_of({{{"s", source}, {"t", "old"}}});
+  Vector vector = labelled_vector({{{"s", source}, {"t", "old"}}});
   const auto done = label_replace(vector, "t", replacement, "s", regexp, kRegexpBytesMax, texts);
   return done ? std::string(vector.rows.front().labels.get("t")) : done.error().message;
 }
@@ -74,9 +76,9 @@ TEST(LabelReplace, ExpandsAsGoDoes) {
 
 TEST(LabelReplace, ReadsAndMakesLabelsThatAreNotThere) {
   TextArena texts;
-  Vector vector = vector_of({{{"__name__", "own"}, {"team", "x"}}, {{"__name__", "own"}}});
+  Vector vector = labelled_vector({{{"__name__", "own"}, {"team", "x"}}, {{"__name__", "own"}}});
   ASSERT_TRUE(label_replace(vector, "t", "$1-${2}", "team", "(x?)(.*)", kRegexpBytesMax, texts));
-  EXPECT_THAT(texts_of(vector),
+  EXPECT_THAT(label_texts(vector),
               ElementsAre(R"({__name__="own", t="x-", team="x"})", R"({__name__="own", t="-"})"));
   ASSERT_TRUE(label_replace(vector, "__name__", "new", "no", "", kRegexpBytesMax, texts));
   EXPECT_EQ(vector.rows[1].labels.text(), R"({__name__="new", t="-"})");
@@ -106,13 +108,14 @@ TEST(LabelReplace, SaysWhatIsWrong) {
 TEST(LabelJoin, JoinsValues) {
   TextArena texts;
   const std::vector<std::string_view> sources = {"j", "no", "j"};
-  Vector vector = vector_of({{{"__name__", "lim"}, {"j", "a"}}, {{"k", "old"}}});
+  Vector vector = labelled_vector({{{"__name__", "lim"}, {"j", "a"}}, {{"k", "old"}}});
   ASSERT_TRUE(label_join(vector, "k", "/", sources, texts));
-  EXPECT_THAT(texts_of(vector), ElementsAre(R"({__name__="lim", j="a", k="a//a"})", R"({k="//"})"));
+  EXPECT_THAT(label_texts(vector),
+              ElementsAre(R"({__name__="lim", j="a", k="a//a"})", R"({k="//"})"));
   ASSERT_TRUE(label_join(vector, "k", "/", {}, texts));
-  EXPECT_THAT(texts_of(vector), ElementsAre(R"({__name__="lim", j="a"})", "{}"));
+  EXPECT_THAT(label_texts(vector), ElementsAre(R"({__name__="lim", j="a"})", "{}"));
   ASSERT_TRUE(label_join(vector, "j", "", sources, texts));
-  EXPECT_THAT(texts_of(vector), ElementsAre(R"({__name__="lim", j="aa"})", "{}"));
+  EXPECT_THAT(label_texts(vector), ElementsAre(R"({__name__="lim", j="aa"})", "{}"));
 }
 
 TEST(LabelJoin, SaysWhatIsWrong) {
@@ -134,11 +137,11 @@ TEST(SortByValue, HasNanLastInBothDirections) {
   }
   sort_by_value(vector, false);
   EXPECT_TRUE(vector.ordered);
-  EXPECT_THAT(texts_of(vector), ElementsAre(R"({d="1"})", R"({a="1"})", R"({b="1"})", R"({f="1"})",
-                                            R"({c="1"})", R"({e="1"})"));
+  EXPECT_THAT(label_texts(vector), ElementsAre(R"({d="1"})", R"({a="1"})", R"({b="1"})",
+                                               R"({f="1"})", R"({c="1"})", R"({e="1"})"));
   sort_by_value(vector, true);
-  EXPECT_THAT(texts_of(vector), ElementsAre(R"({f="1"})", R"({a="1"})", R"({b="1"})", R"({d="1"})",
-                                            R"({c="1"})", R"({e="1"})"));
+  EXPECT_THAT(label_texts(vector), ElementsAre(R"({f="1"})", R"({a="1"})", R"({b="1"})",
+                                               R"({d="1"})", R"({c="1"})", R"({e="1"})"));
 }
 
 // Values of the label a, sorted by it.
@@ -166,18 +169,18 @@ TEST(SortByLabel, ComparesNumbersInside) {
 }
 
 TEST(SortByLabel, GoesOnWithTheOtherLabels) {
-  Vector vector = vector_of({{{"a", "1"}, {"b", "2"}},
-                             {{"a", "2"}, {"b", "1"}},
-                             {{"a", "1"}, {"b", "1"}},
-                             {{"b", "1"}, {"c", "1"}}});
+  Vector vector = labelled_vector({{{"a", "1"}, {"b", "2"}},
+                                   {{"a", "2"}, {"b", "1"}},
+                                   {{"a", "1"}, {"b", "1"}},
+                                   {{"b", "1"}, {"c", "1"}}});
   const std::vector<std::string_view> names = {"b"};
   sort_by_label(vector, names, false);
   EXPECT_TRUE(vector.ordered);
-  EXPECT_THAT(texts_of(vector), ElementsAre(R"({a="1", b="1"})", R"({a="2", b="1"})",
-                                            R"({b="1", c="1"})", R"({a="1", b="2"})"));
+  EXPECT_THAT(label_texts(vector), ElementsAre(R"({a="1", b="1"})", R"({a="2", b="1"})",
+                                               R"({b="1", c="1"})", R"({a="1", b="2"})"));
   sort_by_label(vector, names, true);
-  EXPECT_THAT(texts_of(vector), ElementsAre(R"({a="1", b="2"})", R"({b="1", c="1"})",
-                                            R"({a="2", b="1"})", R"({a="1", b="1"})"));
+  EXPECT_THAT(label_texts(vector), ElementsAre(R"({a="1", b="2"})", R"({b="1", c="1"})",
+                                               R"({a="2", b="1"})", R"({a="1", b="1"})"));
 }
 
 }  // namespace

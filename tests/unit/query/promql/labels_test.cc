@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <string>
-#include <utility>
+#include <string_view>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -16,11 +16,11 @@ namespace {
 
 using ::testing::ElementsAre;
 
-std::vector<Label> listed(const Labels& labels) { return {labels.begin(), labels.end()}; }
+std::vector<Label> labels_listed(const Labels& labels) { return {labels.begin(), labels.end()}; }
 
 TEST(Labels, AreInTheOrderOfNamesWithoutEmptyOnes) {
   const Labels labels = {{"b", "2"}, {"", ""}, {"B", "3"}, {"__name__", "m"}, {"c", ""}};
-  EXPECT_THAT(listed(labels),
+  EXPECT_THAT(labels_listed(labels),
               ElementsAre(Label{"B", "3"}, Label{"__name__", "m"}, Label{"b", "2"}));
   EXPECT_EQ(labels.get("b"), "2");
   EXPECT_EQ(labels.get("c"), "");
@@ -35,14 +35,14 @@ TEST(Labels, OfASeriesAreSorted) {
           {.name = {.metric = "o", .tags = {{"__name__", "p"}, {"a", "4"}}}, .points = {}},
       },
       1, 1);
-  EXPECT_THAT(listed(Labels::of(store.series(0))),
+  EXPECT_THAT(labels_listed(Labels::of(store.series(0))),
               ElementsAre(Label{"__name__", "m"}, Label{"z", "1"}));
   EXPECT_EQ(store.series(1).tags.front().key, "z");  // the order of uids is another one
   EXPECT_THAT(
-      listed(Labels::of(store.series(1))),
+      labels_listed(Labels::of(store.series(1))),
       ElementsAre(Label{"A", "2"}, Label{"__name__", "n"}, Label{"b", "3"}, Label{"z", "1"}));
   // OpenTSDB's own API can write a tag of that name. The metric is the name.
-  EXPECT_THAT(listed(Labels::of(store.series(2))),
+  EXPECT_THAT(labels_listed(Labels::of(store.series(2))),
               ElementsAre(Label{"__name__", "o"}, Label{"a", "4"}));
 }
 
@@ -51,12 +51,13 @@ TEST(Labels, AreSetAndErased) {
   labels.set("a", "1");
   labels.set("c", "3");
   labels.set("b", "4");
-  EXPECT_THAT(listed(labels), ElementsAre(Label{"a", "1"}, Label{"b", "4"}, Label{"c", "3"}));
+  EXPECT_THAT(labels_listed(labels),
+              ElementsAre(Label{"a", "1"}, Label{"b", "4"}, Label{"c", "3"}));
   labels.set("b", "");
   labels.set("d", "");
   labels.erase("a");
   labels.erase("x");
-  EXPECT_THAT(listed(labels), ElementsAre(Label{"c", "3"}));
+  EXPECT_THAT(labels_listed(labels), ElementsAre(Label{"c", "3"}));
 }
 
 TEST(Labels, LoseTheirNameWithTypeAndUnit) {
@@ -64,7 +65,7 @@ TEST(Labels, LoseTheirNameWithTypeAndUnit) {
                    {"__unit__", "s"}, {"__x__", "1"},
                    {"a", "2"},        {"name", "3"}};
   labels.drop_name();
-  EXPECT_THAT(listed(labels),
+  EXPECT_THAT(labels_listed(labels),
               ElementsAre(Label{"__x__", "1"}, Label{"a", "2"}, Label{"name", "3"}));
 }
 
@@ -73,10 +74,10 @@ TEST(Labels, KeepAndEraseLists) {
   const std::vector<std::string> names = {"", "a", "c", "d", "e"};
   Labels kept = labels;
   kept.keep_only(names);
-  EXPECT_THAT(listed(kept), ElementsAre(Label{"a", "1"}, Label{"d", "3"}));
+  EXPECT_THAT(labels_listed(kept), ElementsAre(Label{"a", "1"}, Label{"d", "3"}));
   Labels left = labels;
   left.erase_all(names);
-  EXPECT_THAT(listed(left), ElementsAre(Label{"b", "2"}));
+  EXPECT_THAT(labels_listed(left), ElementsAre(Label{"b", "2"}));
   kept.keep_only({});
   EXPECT_TRUE(kept.empty());
   left.erase_all({});
