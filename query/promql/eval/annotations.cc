@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "query/promql/eval/go_text.h"
+#include "query/promql/eval/number_text.h"
 #include "query/promql/parse.h"
 
 namespace halite::query::promql {
@@ -41,7 +42,7 @@ void Annotations::inform(std::string_view message, Position at) {
 
 void Annotations::check_quantile(double quantile, Position at) {
   if (quantile >= 0 && quantile <= 1) return;
-  warn(fmt::format("quantile value should be between 0 and 1, got {}", go_number(quantile)), at);
+  warn(fmt::format("quantile value should be between 0 and 1, got {}", general_text(quantile)), at);
 }
 
 void Annotations::inform_of_falling(const FallingBuckets& buckets, TimestampMs time, Position at) {
@@ -67,8 +68,8 @@ std::string Annotations::text(const Falling& falling) const {
       "PromQL info: input to histogram_quantile needed to be fixed for monotonicity (see "
       "https://prometheus.io/docs/prometheus/latest/querying/functions/#histogram_quantile), from "
       "buckets {} to {}, with a max diff of {}, over {} samples from {} to {}",
-      go_number(falling.buckets.bound_min), go_number(falling.buckets.bound_max),
-      go_number(falling.buckets.difference_max, 2), falling.count, rfc3339_text(falling.first),
+      general_text(falling.buckets.bound_min), general_text(falling.buckets.bound_max),
+      rounded_text(falling.buckets.difference_max, 2), falling.count, rfc3339_text(falling.first),
       rfc3339_text(falling.last));
   return with_position(message, falling.at);
 }

@@ -1,34 +1,18 @@
 #include "query/promql/eval/go_text.h"
 
-#include <array>
-#include <charconv>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
-#include <optional>
-#include <utility>
 
 #include <fmt/format.h>
 #include <re2/re2.h>
 
 #include "common/bytes/utf8.h"
+#include "query/promql/eval/number_text.h"
 
 namespace halite::query::promql {
 namespace {
-
-constexpr std::size_t kGoNumberBytes = 32;  // the longest: -2.2250738585072014e-308
-
-std::optional<std::string> not_finite_text(double value) {
-  if (std::isnan(value)) return "NaN";
-  if (std::isinf(value)) return value > 0 ? "+Inf" : "-Inf";
-  return std::nullopt;
-}
-
-std::string shortest_text(double value, std::chars_format format) {
-  std::array<char, kGoNumberBytes> text;
-  return {text.data(), std::to_chars(text.data(), text.data() + text.size(), value, format).ptr};
-}
 
 bool is_printable_character(std::string_view character) {
   static const re2::RE2 kPrintable(R"([\pL\pM\pN\pP\pS])");
@@ -53,21 +37,12 @@ void append_escaped_byte(std::string& to, char byte) {
 
 }  // namespace
 
-std::string go_number(double value) {
-  if (auto text = not_finite_text(value)) return *std::move(text);
-  const double size = std::abs(value);
-  const bool plain = size == 0 || (size >= 1e-4 && size < 1e6);
-  return shortest_text(value, plain ? std::chars_format::fixed : std::chars_format::scientific);
+std::string rounded_text(double value, int digits) {
+  return std::isfinite(value) ? fmt::format("{:.{}g}", value, digits) : general_text(value);
 }
 
-std::string go_number(double value, int digits) {
-  if (auto text = not_finite_text(value)) return *std::move(text);
-  return fmt::format("{:.{}g}", value, digits);
-}
-
-std::string go_fixed(double value) {
-  if (auto text = not_finite_text(value)) return *std::move(text);
-  return fmt::format("{:f}", value);
+std::string six_decimals(double value) {
+  return std::isfinite(value) ? fmt::format("{:f}", value) : general_text(value);
 }
 
 void append_quoted(std::string& to, std::string_view text) {

@@ -1,4 +1,4 @@
-// Numbers and texts as Go prints them, for messages that are those of Prometheus.
+// Texts as Go prints them, for messages that are those of Prometheus. Numbers: also number_text.h.
 #pragma once
 
 #include <string>
@@ -6,9 +6,8 @@
 
 namespace halite::query::promql {
 
-[[nodiscard]] std::string go_number(double value);              // %g: 0.5, 1e+06, +Inf, NaN
-[[nodiscard]] std::string go_number(double value, int digits);  // %.2g, if `digits` is 2
-[[nodiscard]] std::string go_fixed(double value);               // %f: 0.500000
+[[nodiscard]] std::string rounded_text(double value, int digits);  // %.2g, if `digits` is 2
+[[nodiscard]] std::string six_decimals(double value);              // %f: 0.500000
 
 // In double quotes. Escapes what is not printable, and each byte that is not UTF-8 as \xff.
 void append_quoted(std::string& to, std::string_view text);

@@ -13,6 +13,7 @@
 
 #include "common/bytes/read_number.h"
 #include "query/promql/eval/go_text.h"
+#include "query/promql/eval/number_text.h"
 
 namespace halite::query::promql {
 namespace {
@@ -237,7 +238,7 @@ double fraction_of_buckets(double lower, double upper, const std::vector<Bucket>
 
 // 0.5, 1.0, 1e-05
 std::string quantile_label_text(double quantile) {
-  std::string text = quantile == 0 ? "0" : go_number(quantile);
+  std::string text = quantile == 0 ? "0" : general_text(quantile);
   if (std::isfinite(quantile) && text.find_first_of("e.") == std::string::npos) text += ".0";
   return text;
 }

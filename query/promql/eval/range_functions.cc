@@ -174,7 +174,7 @@ Result<void> check_factor(double factor, std::string_view name, std::string_view
   if (std::isnan(factor)) return {};  // Prometheus lets it pass
   return fail(Errc::kInvalidArgument,
               fmt::format("invalid {} factor. Expected: 0 < {} < 1, got: {}", name, symbol,
-                          go_fixed(factor)));
+                          six_decimals(factor)));
 }
 
 Result<void> check_smoothing(RangeParameters parameters) {
