@@ -260,15 +260,12 @@ Task<Value> Evaluator::histogram_call(const Expr* expr, Steps steps) {
   } else if (name == "histogram_fraction") {
     result = histogram_fraction(vector, scalars[0], scalars[1], steps, buckets->at, annotations_);
   } else if (name == "histogram_quantiles") {
+    std::vector<QuantileArgument> quantiles;
     for (std::size_t i = 0; i < scalars.size(); ++i) {
-      Vector one = histogram_quantile(vector, scalars[i], steps, scalars_at[i], buckets->at,
-                                      annotations_);
-      const std::string_view value = texts_.keep(go_number(scalars[i].front()));
-      for (Row& row : one.rows) {
-        row.labels.set(label, value);
-        result.rows.push_back(std::move(row));
-      }
+      quantiles.push_back({.values = scalars[i], .at = scalars_at[i]});
     }
+    CO_TRY(result, histogram_quantiles(vector, label, quantiles, steps, buckets->at,
+                                       budget_->limits().output_points_max, texts_, annotations_));
   }
   // The others are about native histograms: points are none.
   CO_TRY_VOID(merge_equal(result));
