@@ -12,9 +12,9 @@
 namespace halite::query::promql {
 
 struct AggregateParameter {
-  std::span<const double> numbers;  // of topk, quantile and others: one for each step
-  std::string_view label;           // of count_values
-  Position at;
+  std::span<const double> numbers = {};  // of topk, quantile and others: one for each step
+  std::string_view label = {};           // of count_values
+  Position at = {};
   // Of count_values, which can make a row of each value: rows × steps of its result.
   std::size_t values_max = 50'000'000;
 };
