@@ -201,14 +201,13 @@ TEST_F(PromqlAggregate, TakesNaNOnlyIfThereIsRoom) {
                               {{{"j", "c"}}, {-kInfinity}},
                               {{{"j", "d"}}, {kInfinity}}}};
   Ask ask{.op = AggregateOp::kTopk, .numbers = {9}, .instant = true};
-  EXPECT_THAT(rows(ask, input), ElementsAre(R"({j="d"} +Inf)", R"({j="b"} 7)", R"({j="c"} -Inf)",
-                                            R"({j="a"} NaN)"));
-  ask.op = AggregateOp::kBottomk;
-  EXPECT_THAT(rows(ask, input), ElementsAre(R"({j="c"} -Inf)", R"({j="b"} 7)", R"({j="d"} +Inf)",
-                                            R"({j="a"} NaN)"));
-  ask.numbers = {3};
   EXPECT_THAT(rows(ask, input),
-              ElementsAre(R"({j="c"} -Inf)", R"({j="b"} 7)", R"({j="d"} +Inf)"));
+              ElementsAre(R"({j="d"} +Inf)", R"({j="b"} 7)", R"({j="c"} -Inf)", R"({j="a"} NaN)"));
+  ask.op = AggregateOp::kBottomk;
+  EXPECT_THAT(rows(ask, input),
+              ElementsAre(R"({j="c"} -Inf)", R"({j="b"} 7)", R"({j="d"} +Inf)", R"({j="a"} NaN)"));
+  ask.numbers = {3};
+  EXPECT_THAT(rows(ask, input), ElementsAre(R"({j="c"} -Inf)", R"({j="b"} 7)", R"({j="d"} +Inf)"));
 }
 
 TEST_F(PromqlAggregate, KeepsTheEarlierOfEqualRows) {
@@ -280,11 +279,10 @@ TEST_F(PromqlAggregate, KeepsAShareOfRows) {
   EXPECT_LT(kept, 90);
   EXPECT_THAT(annotations_.warnings(), IsEmpty());
   EXPECT_EQ(rows({.op = AggregateOp::kLimitRatio, .numbers = {1.1, -3}}, input).size(), 200);
-  EXPECT_THAT(
-      annotations_.warnings(),
-      testing::UnorderedElementsAre(
-          HasSubstr("ratio value should be between -1 and 1, got 1.1, capping to 1"),
-          HasSubstr("ratio value should be between -1 and 1, got -3, capping to -1")));
+  EXPECT_THAT(annotations_.warnings(),
+              testing::UnorderedElementsAre(
+                  HasSubstr("ratio value should be between -1 and 1, got 1.1, capping to 1"),
+                  HasSubstr("ratio value should be between -1 and 1, got -3, capping to -1")));
   EXPECT_THAT(rows({.op = AggregateOp::kLimitRatio, .numbers = {0, 0}}, input), IsEmpty());
   EXPECT_THAT(rows({.op = AggregateOp::kLimitRatio, .numbers = {kNaN, 0}}, input),
               ElementsAre("Ratio value is NaN"));
@@ -295,10 +293,10 @@ TEST_F(PromqlAggregate, CountsValues) {
                               {{{"__name__", "m"}, {"i", "2"}}, {5, kNaN}},
                               {{{"__name__", "m"}, {"i", "3"}}, {-0.5, kNaN}},
                               {{{"__name__", "m"}, {"i", "3"}, {"k", "y"}}, {kNone, kInfinity}}}};
-  EXPECT_THAT(rows({.op = AggregateOp::kCountValues, .label = "v"}, input),
-              testing::UnorderedElementsAre(R"({v="5"} 2 _)", R"({v="1000000000000000000000"} _ 1)",
-                                            R"({v="NaN"} _ 2)", R"({v="-0.5"} 1 _)",
-                                            R"({v="+Inf"} _ 1)"));
+  EXPECT_THAT(
+      rows({.op = AggregateOp::kCountValues, .label = "v"}, input),
+      testing::UnorderedElementsAre(R"({v="5"} 2 _)", R"({v="1000000000000000000000"} _ 1)",
+                                    R"({v="NaN"} _ 2)", R"({v="-0.5"} 1 _)", R"({v="+Inf"} _ 1)"));
   EXPECT_THAT(rows({.op = AggregateOp::kCountValues, .grouping = {"i"}, .label = "i"}, input),
               testing::Contains(R"({i="5"} 2 _)"));
   EXPECT_THAT(rows({.op = AggregateOp::kCountValues, .grouping = {"k"}, .label = "v"}, input),
