@@ -21,6 +21,8 @@ namespace halite::query::promql {
 // "scalar", "string", "instant vector" and "range vector" in messages.
 enum class ValueType : std::uint8_t { kScalar, kString, kVector, kMatrix };
 [[nodiscard]] std::string_view type_name(ValueType type);
+// "scalar", "string", "vector" and "matrix" in answers.
+[[nodiscard]] std::string_view type_word(ValueType type);
 
 // Bytes of the text, from 0.
 struct Position {
@@ -46,7 +48,7 @@ enum class DurationOp : std::uint8_t {
   kModulo,
   kPower,
   kNegate,
-  kPlus,  // a sign
+  kPlus,  // a sign of one that is no number
   kMin,   // min_of(a, b)
   kMax,
   kParentheses,
@@ -108,8 +110,8 @@ struct Subquery {
 struct Function {
   std::string_view name;
   std::vector<ValueType> arguments;
-  int variadic;  // 0: exactly `arguments`; n > 0: the last n may be left out; -1: the last may be
-                 // left out or repeated
+  int variadic;  // 0: exactly `arguments`; n > 0: the last may be left out, or be there n times;
+                 // -1: it may be left out, or be there any number of times
   ValueType returns;
   bool experimental;  // only with query.promql_experimental
 };
@@ -167,6 +169,8 @@ enum class BinaryOp : std::uint8_t {
   kUnless,
 };
 [[nodiscard]] std::string_view binary_symbol(BinaryOp op);
+// + - * / % and ^, which durations have, too.
+[[nodiscard]] constexpr bool is_duration_operator(BinaryOp op) { return op <= BinaryOp::kPower; }
 [[nodiscard]] constexpr bool is_comparison(BinaryOp op) {
   return op >= BinaryOp::kEqual && op <= BinaryOp::kGreaterEqual;
 }

@@ -1,11 +1,13 @@
 #include "query/selector/lexer.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "common/bytes/ascii.h"
 #include "common/bytes/utf8.h"
+#include "query/selector/quoted.h"
 
 namespace halite::query {
 namespace {
@@ -71,77 +73,39 @@ Result<SelectorToken> SelectorLexer::next() {
 }
 
 Result<SelectorToken> SelectorLexer::string() {
-  const std::size_t from = at_;
-  const char quote = text_[at_++];
+  QuotedText quoted = read_quoted(text_.substr(at_));
+  if (quoted.fault != QuotedFault::kNone) return string_error(quoted);
   SelectorToken token;
   token.kind = SelectorTokenKind::kString;
-  token.at = from + 1;
-  const auto without_end = [&] { return selector_error(from + 1, "a string without an end"); };
-  while (true) {
-    if (at_ == text_.size()) return without_end();
-    const char c = text_[at_++];
-    if (c == quote) break;
-    if (c == '\n' && quote != '`') return without_end();
-    if (c != '\\' || quote == '`') {
-      token.value += c;
-      continue;
-    }
-    if (at_ == text_.size()) return without_end();
-    TRY_VOID(escape(quote, token.value));
-  }
-  if (!is_utf8(token.value)) return selector_error(from + 1, "the string is not UTF-8");
-  token.text = text_.substr(from, at_ - from);
+  token.at = at_ + 1;
+  token.text = text_.substr(at_, quoted.bytes);
+  token.value = std::move(quoted.value);
+  at_ += quoted.bytes;
+  // Escapes of bytes make other strings.
+  if (!is_utf8(token.value)) return selector_error(token.at, "the string is not UTF-8");
   return token;
 }
 
-Result<void> SelectorLexer::escape(char quote, std::string& to) {
-  static constexpr std::string_view kLetters = "abfnrtv\\";
-  static constexpr std::string_view kMeant = "\a\b\f\n\r\t\v\\";
-  const std::size_t from = at_;  // 1 behind the backslash, so its place from 1
-  const char c = text_[at_++];
-  if (const std::size_t letter = kLetters.find(c); letter != std::string_view::npos) {
-    to += kMeant[letter];
-    return {};
+std::unexpected<Error> SelectorLexer::string_error(const QuotedText& quoted) const {
+  const std::size_t begin = at_ + 1;
+  const std::size_t escape = begin + quoted.at;
+  switch (quoted.fault) {
+    case QuotedFault::kNotUtf8:
+      return selector_error(begin, "the string is not UTF-8");
+    case QuotedFault::kEscapeUnknown:
+      return selector_error(escape,
+                            fmt::format("\"\\{}\" is no escape; a backslash is written \\\\",
+                                        first_character(text_.substr(escape))));
+    case QuotedFault::kEscapeDigit:
+      return selector_error(
+          escape, fmt::format("the escape needs {} digits of base {}", quoted.digits, quoted.base));
+    case QuotedFault::kEscapeByte:
+      return selector_error(escape, "an octal escape is at most \\377");
+    case QuotedFault::kEscapeCharacter:
+      return selector_error(escape, "the escape is no character of Unicode");
+    default:
+      return selector_error(begin, "a string without an end");
   }
-  if (c == quote) {
-    to += c;
-    return {};
-  }
-  if (c >= '0' && c <= '7') {
-    --at_;
-    TRY(const char32_t byte, digits(3, 8, from));
-    if (byte > 0xFF) return selector_error(from, "an octal escape is at most \\377");
-    to += static_cast<char>(byte);
-    return {};
-  }
-  if (c == 'x') {
-    TRY(const char32_t byte, digits(2, 16, from));
-    to += static_cast<char>(byte);
-    return {};
-  }
-  if (c != 'u' && c != 'U') {
-    return selector_error(from, fmt::format("\"\\{}\" is no escape; a backslash is written \\\\",
-                                            first_character(text_.substr(from))));
-  }
-  TRY(const char32_t point, digits(c == 'u' ? 4 : 8, 16, from));
-  if (point > 0x10FFFF || (point >= 0xD800 && point <= 0xDFFF)) {
-    return selector_error(from, "the escape is no character of Unicode");
-  }
-  append_utf8(to, point);
-  return {};
-}
-
-Result<char32_t> SelectorLexer::digits(std::size_t digits, int base, std::size_t from) {
-  char32_t number = 0;
-  for (std::size_t i = 0; i < digits; ++i, ++at_) {
-    const int digit = at_ < text_.size() ? hex_digit(text_[at_]) : -1;
-    if (digit < 0 || digit >= base) {
-      return selector_error(from,
-                            fmt::format("the escape needs {} digits of base {}", digits, base));
-    }
-    number = number * static_cast<char32_t>(base) + static_cast<char32_t>(digit);
-  }
-  return number;
 }
 
 }  // namespace halite::query

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "common/result.h"
+#include "query/selector/quoted.h"
 
 namespace halite::query {
 
@@ -35,9 +36,7 @@ class SelectorLexer {
  private:
   void skip_blanks();
   [[nodiscard]] Result<SelectorToken> string();
-  [[nodiscard]] Result<void> escape(char quote, std::string& to);
-  // Reads `digits` digits of base 8 or 16 as a number.
-  [[nodiscard]] Result<char32_t> digits(std::size_t digits, int base, std::size_t from);
+  [[nodiscard]] std::unexpected<Error> string_error(const QuotedText& quoted) const;
 
   std::string_view text_;
   std::size_t at_ = 0;

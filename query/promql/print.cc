@@ -1,0 +1,299 @@
+#include "query/promql/print.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "common/bytes/ascii.h"
+#include "query/promql/go_text.h"
+#include "query/promql/number.h"
+#include "query/promql/printer.h"
+
+namespace halite::query::promql {
+namespace {
+
+// [a-zA-Z_][a-zA-Z0-9_]*: others have quotes.
+bool is_plain_label(std::string_view name) {
+  return !name.empty() && !is_digit(name.front()) &&
+         std::ranges::all_of(name, [](char c) { return is_letter_or_digit(c) || c == '_'; });
+}
+
+std::string label_text(std::string_view name) {
+  return is_plain_label(name) ? std::string(name) : quoted(name);
+}
+
+std::string seconds_text(double seconds, bool as_duration) {
+  if (!as_duration) return number_text(seconds);
+  return duration_text(static_cast<std::int64_t>(std::round(seconds * 1000)));
+}
+
+// Whether the parser reads it behind "offset" without parentheses, up to its end.
+bool is_one_offset(const DurationExpr& expr) {
+  switch (expr.op) {
+    case DurationOp::kNumber:
+    case DurationOp::kStep:
+    case DurationOp::kRange:
+    case DurationOp::kMin:
+    case DurationOp::kMax:
+    case DurationOp::kParentheses:
+      return true;
+    case DurationOp::kNegate:
+    case DurationOp::kPlus:
+      return expr.left->op != DurationOp::kNegate && is_one_offset(*expr.left);
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+std::string_view duration_symbol(DurationOp op) {
+  static constexpr auto kSymbols = std::to_array<std::string_view>(
+      {"", "step", "range", "+", "-", "*", "/", "%", "^", "-", "+", "min_of", "max_of", ""});
+  static_assert(kSymbols.size() == static_cast<std::size_t>(DurationOp::kParentheses) + 1);
+  return kSymbols[static_cast<std::size_t>(op)];
+}
+
+bool matches_vectors(const Binary& node) {
+  return node.left->type == ValueType::kVector && node.right->type == ValueType::kVector;
+}
+
+void Printer::expr(const Expr& expr) {
+  if (is_full()) return;
+  std::visit([this](const auto& node) { write(node); }, expr.node);
+}
+
+void Printer::write(const NumberLiteral& node) {
+  text_ += seconds_text(node.value, node.is_duration);
+}
+
+void Printer::write(const StringLiteral& node) { text_ += quoted(node.value); }
+
+void Printer::write(const VectorSelector& node) {
+  selector(node);
+  time(node.time);
+}
+
+void Printer::write(const MatrixSelector& node) {
+  selector(node.selector);
+  text_ += '[';
+  duration(node.range);
+  text_ += ']';
+  time(node.selector.time);
+}
+
+void Printer::write(const Subquery& node) {
+  expr(*node.expr);
+  subquery_suffix(node);
+}
+
+void Printer::write(const Call& node) {
+  text_ += node.function->name;
+  text_ += '(';
+  for (std::size_t i = 0; i < node.arguments.size(); ++i) {
+    if (i > 0) text_ += ", ";
+    enclosed(*node.arguments[i]);
+  }
+  text_ += ')';
+}
+
+void Printer::write(const Aggregation& node) {
+  aggregation_head(node);
+  text_ += '(';
+  if (node.parameter != nullptr) {
+    enclosed(*node.parameter);
+    text_ += ", ";
+  }
+  enclosed(*node.expr);
+  text_ += ')';
+}
+
+void Printer::write(const Binary& node) {
+  const bool before = before_arithmetic_;
+  before_arithmetic_ = before || is_duration_operator(node.op);
+  expr(*node.left);
+  before_arithmetic_ = before;
+  text_ += ' ';
+  binary_head(node);
+  text_ += ' ';
+  expr(*node.right);
+}
+
+void Printer::write(const Unary& node) {
+  text_ += node.negates ? '-' : '+';
+  expr(*node.expr);
+}
+
+void Printer::write(const Parentheses& node) {
+  text_ += '(';
+  enclosed(*node.expr);
+  text_ += ')';
+}
+
+void Printer::enclosed(const Expr& expr) {
+  const bool before = std::exchange(before_arithmetic_, false);
+  this->expr(expr);
+  before_arithmetic_ = before;
+}
+
+void Printer::aggregation_head(const Aggregation& node) {
+  text_ += aggregate_name(node.op);
+  if (node.grouping.empty() && !node.without) return;
+  text_ += node.without ? " without " : " by ";
+  labels(node.grouping);
+  text_ += ' ';
+}
+
+void Printer::binary_head(const Binary& node) {
+  text_ += binary_symbol(node.op);
+  if (node.returns_bool) text_ += " bool";
+  if (!matches_vectors(node)) return;
+  const VectorMatching& matching = node.matching;
+  const bool to_many = matching.cardinality == MatchCardinality::kManyToOne ||
+                       matching.cardinality == MatchCardinality::kOneToMany;
+  if (matching.on || to_many || !matching.labels.empty()) {
+    text_ += matching.on ? " on " : " ignoring ";
+    labels(matching.labels);
+  }
+  if (to_many) {
+    text_ +=
+        matching.cardinality == MatchCardinality::kManyToOne ? " group_left " : " group_right ";
+    labels(matching.include);
+  }
+  if (matching.fill_left && matching.fill_left == matching.fill_right) {
+    text_ += fmt::format(" fill ({})", number_text(*matching.fill_left));
+    return;
+  }
+  if (matching.fill_left) {
+    text_ += fmt::format(" fill_left ({})", number_text(*matching.fill_left));
+  }
+  if (matching.fill_right) {
+    text_ += fmt::format(" fill_right ({})", number_text(*matching.fill_right));
+  }
+}
+
+void Printer::subquery_suffix(const Subquery& node) {
+  text_ += '[';
+  duration(node.range);
+  text_ += ':';
+  if (node.step.ms != 0 || node.step.expr != nullptr) duration(node.step);
+  text_ += ']';
+  time(node.time);
+}
+
+void Printer::selector(const VectorSelector& node) {
+  std::vector<std::string> matchers;
+  for (const LabelMatcher& matcher : node.matchers) {
+    const bool is_name = matcher.name() == kMetricLabel && matcher.kind() == MatchKind::kEqual &&
+                         matcher.value() == node.name && !node.name.empty();
+    if (is_name) continue;
+    matchers.push_back(label_text(matcher.name()) + std::string(match_symbol(matcher.kind())) +
+                       quoted(matcher.value()));
+  }
+  text_ += node.name;
+  // Only info() takes a selector without name and matchers.
+  if (matchers.empty() && !node.name.empty()) return;
+  std::ranges::sort(matchers);
+  text_ += fmt::format("{{{}}}", fmt::join(matchers, ","));
+}
+
+void Printer::labels(const std::vector<std::string>& labels) {
+  text_ += '(';
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    if (i > 0) text_ += ", ";
+    text_ += label_text(labels[i]);
+  }
+  text_ += ')';
+}
+
+void Printer::time(const TimeModifiers& time) {
+  switch (time.at) {
+    case AtKind::kNone:
+      break;
+    case AtKind::kTime:
+      text_ += fmt::format(" @ {:.3f}", static_cast<double>(time.at_ms) / 1000);
+      break;
+    case AtKind::kStart:
+      text_ += " @ start()";
+      break;
+    case AtKind::kEnd:
+      text_ += " @ end()";
+      break;
+  }
+  const DurationExpr* const offset = time.offset.expr.get();
+  if (offset == nullptr && time.offset.ms == 0) return;
+  const bool encloses = offset != nullptr && !is_one_offset(*offset);
+  const bool has_parentheses =
+      encloses || (offset != nullptr && offset->op == DurationOp::kParentheses);
+  text_ += " offset ";
+  // Behind a sign, parentheses end the offset.
+  if (has_parentheses && before_arithmetic_) text_ += '+';
+  if (encloses) text_ += '(';
+  duration(time.offset);
+  if (encloses) text_ += ')';
+}
+
+void Printer::duration(const Duration& duration) {
+  if (duration.expr != nullptr) {
+    duration_expr(*duration.expr);
+  } else {
+    text_ += duration_text(duration.ms);
+  }
+}
+
+void Printer::duration_expr(const DurationExpr& expr) {
+  if (is_full()) return;
+  switch (expr.op) {
+    case DurationOp::kNumber:
+      text_ += seconds_text(expr.seconds, expr.written_as_duration);
+      return;
+    case DurationOp::kStep:
+    case DurationOp::kRange:
+      text_ += duration_symbol(expr.op);
+      text_ += "()";
+      return;
+    case DurationOp::kMin:
+    case DurationOp::kMax:
+      text_ += duration_symbol(expr.op);
+      text_ += '(';
+      duration_expr(*expr.left);
+      text_ += ", ";
+      duration_expr(*expr.right);
+      text_ += ')';
+      return;
+    case DurationOp::kParentheses:
+      text_ += '(';
+      duration_expr(*expr.left);
+      text_ += ')';
+      return;
+    case DurationOp::kNegate:
+      text_ += '-';
+      duration_expr(*expr.left);
+      return;
+    case DurationOp::kPlus:
+      duration_expr(*expr.left);
+      return;
+    default:
+      break;
+  }
+  // The parser drops the parentheses of (-1m) ^ 2.
+  const bool negative_base = expr.op == DurationOp::kPower &&
+                             expr.left->op == DurationOp::kNumber && expr.left->seconds < 0;
+  if (negative_base) text_ += '(';
+  duration_expr(*expr.left);
+  if (negative_base) text_ += ')';
+  text_ += fmt::format(" {} ", duration_symbol(expr.op));
+  duration_expr(*expr.right);
+}
+
+std::string print(const Expr& expr) {
+  Printer printer;
+  printer.expr(expr);
+  return printer.take();
+}
+
+}  // namespace halite::query::promql
