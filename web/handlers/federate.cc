@@ -36,7 +36,7 @@ namespace asio = boost::asio;
 namespace {
 
 constexpr std::int64_t kLookbackMs = 300'000;
-constexpr std::size_t kPieceBytes = 64 << 10;
+constexpr std::size_t kFederatedPieceBytes = 64 << 10;
 constexpr std::string_view kEmptyInstance = R"(instance="")";
 
 enum class NameForm : std::uint8_t { kUtf8, kUnderscores };
@@ -141,15 +141,15 @@ class FederatedText final : public BodySource {
   bool next(std::string& to) override {
     const auto end = samples_->all().end();
     if (next_ == end) return false;
-    const std::size_t enough = to.size() + kPieceBytes;
+    const std::size_t enough = to.size() + kFederatedPieceBytes;
     for (; next_ != end && to.size() < enough; ++next_) {
-      if (next_->second.value != kStaleMarker) append_sample(to);
+      if (next_->second.value != kStaleMarker) append_next(to);
     }
     return true;
   }
 
  private:
-  void append_sample(std::string& to) {
+  void append_next(std::string& to) {
     const auto& [key, sample] = *next_;
     const auto& [name, labels] = key;
     if (name != family_) {

@@ -37,7 +37,7 @@ std::string_view without_plus(std::string_view text) {
   return plus ? text.substr(1) : text;
 }
 
-std::optional<double> read_seconds(std::string_view text) {
+std::optional<double> read_float(std::string_view text) {
   double seconds = 0;
   if (!read_number(without_plus(text), seconds) || std::isnan(seconds)) return std::nullopt;
   return seconds;
@@ -53,8 +53,8 @@ TimestampMs ms_of(double seconds) {
          static_cast<TimestampMs>(std::round(fraction * 1000));
 }
 
-std::optional<TimestampMs> read_time(std::string_view text) {
-  if (const auto seconds = read_seconds(text)) return ms_of(*seconds);
+std::optional<TimestampMs> read_prometheus_time(std::string_view text) {
+  if (const auto seconds = read_float(text)) return ms_of(*seconds);
   constexpr std::size_t kDateBytes = std::string_view("2015-07-01").size();
   const bool has_t = text.size() > kDateBytes && text[kDateBytes] == 'T';
   if (const auto time = ingest::read_rfc3339(text); time && has_t) return time;
@@ -64,21 +64,21 @@ std::optional<TimestampMs> read_time(std::string_view text) {
 }
 
 // 1h30m: from years to milliseconds, each unit once.
-std::optional<std::int64_t> read_duration(std::string_view text) {
+std::optional<std::int64_t> read_prometheus_duration(std::string_view text) {
   struct Unit {
     std::string_view name;
     std::int64_t ms;
   };
-  static constexpr std::array kUnits = {Unit{"y", 365LL * 86'400'000},
-                                        Unit{"w", 7LL * 86'400'000},
-                                        Unit{"d", 86'400'000},
-                                        Unit{"h", 3'600'000},
-                                        Unit{"m", 60'000},
-                                        Unit{"s", 1000},
-                                        Unit{"ms", 1}};
+  static constexpr std::array kDurationUnits = {Unit{"y", 365LL * 86'400'000},
+                                                Unit{"w", 7LL * 86'400'000},
+                                                Unit{"d", 86'400'000},
+                                                Unit{"h", 3'600'000},
+                                                Unit{"m", 60'000},
+                                                Unit{"s", 1000},
+                                                Unit{"ms", 1}};
   if (text.empty()) return std::nullopt;
   std::int64_t total = 0;
-  const auto* unit = kUnits.begin();
+  const auto* unit = kDurationUnits.begin();
   while (!text.empty()) {
     const std::size_t digits = count_digits(text);
     std::int64_t number = 0;
@@ -86,8 +86,9 @@ std::optional<std::int64_t> read_duration(std::string_view text) {
     text.remove_prefix(digits);
     const auto* const name_end = std::ranges::find_if_not(text, is_letter);
     const std::string_view name(text.begin(), name_end);
-    unit = std::ranges::find(unit, kUnits.end(), name, &Unit::name);
-    if (unit == kUnits.end() || number > (kDurationMsMax - total) / unit->ms) return std::nullopt;
+    unit = std::ranges::find(unit, kDurationUnits.end(), name, &Unit::name);
+    if (unit == kDurationUnits.end() || number > (kDurationMsMax - total) / unit->ms)
+      return std::nullopt;
     total += number * unit->ms;
     ++unit;
     text.remove_prefix(name.size());
@@ -128,7 +129,7 @@ std::vector<std::string_view> PrometheusParameters::all(std::string_view name) c
 
 Result<TimestampMs> PrometheusParameters::time(std::string_view name) const {
   const std::string_view text = get(name);
-  if (const std::optional<TimestampMs> time = read_time(text)) return *time;
+  if (const std::optional<TimestampMs> time = read_prometheus_time(text)) return *time;
   return std::unexpected(
       bad_value(fmt::format("cannot parse {} to a valid timestamp", json_string(text))));
 }
@@ -144,14 +145,14 @@ Result<TimestampMs> PrometheusParameters::time_or(std::string_view name,
 
 Result<std::int64_t> PrometheusParameters::duration(std::string_view name) const {
   const std::string_view text = get(name);
-  if (const std::optional<double> seconds = read_seconds(text)) {
+  if (const std::optional<double> seconds = read_float(text)) {
     if (std::fabs(*seconds) > kDurationSecondsMax) {
       return std::unexpected(bad_value(fmt::format(
           "cannot parse {} to a valid duration. It overflows int64", json_string(text))));
     }
     return static_cast<std::int64_t>(*seconds * 1000);
   }
-  if (const std::optional<std::int64_t> ms = read_duration(text)) return *ms;
+  if (const std::optional<std::int64_t> ms = read_prometheus_duration(text)) return *ms;
   return std::unexpected(
       bad_value(fmt::format("cannot parse {} to a valid duration", json_string(text))));
 }

@@ -11,7 +11,7 @@
 
 #include "common/clock.h"
 #include "common/result.h"
-#include "query/engine/promql.h"
+#include "query/question.h"
 #include "query/selector/selector.h"
 #include "web/endpoint.h"
 #include "web/http/target.h"

@@ -44,7 +44,7 @@ constexpr std::string_view kPrometheusVersion = "3.14.0";
 constexpr std::size_t kListedDefault = 10;
 constexpr std::size_t kListedMax = 10'000;
 
-std::string rfc3339(TimestampMs time) {
+std::string rfc3339_text(TimestampMs time) {
   return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(static_cast<std::time_t>(time / 1000)));
 }
 
@@ -59,17 +59,17 @@ std::string build_info(const VersionInfo& version) {
 
 // There is no runtime of Go; its numbers are 0.
 std::string runtime_info(const Call& call) {
-  const std::string started = rfc3339(call.services.started_ms);
+  const std::string started = rfc3339_text(call.services.started_ms);
   return fmt::format(R"({{"startTime":"{0}","CWD":"","hostname":{1},"serverTime":"{2}",)"
                      R"("reloadConfigSuccess":true,"lastConfigTime":"{0}","corruptionCount":0,)"
                      R"("goroutineCount":0,"GOMAXPROCS":0,"GOMEMLIMIT":0,"GOGC":"","GODEBUG":"",)"
                      R"("storageRetention":""}})",
                      started, json_string(call.options.host_name),
-                     rfc3339(call.services.clock.now_ms()));
+                     rfc3339_text(call.services.clock.now_ms()));
 }
 
 // Those that say something here.
-std::string flags(const Call& call) {
+std::string flags_json(const Call& call) {
   const query::QueryLimits& limits = call.services.engine.limits();
   const bool writes = call.options.mode != Mode::kReadOnly && !call.options.read_only;
   return fmt::format(
@@ -144,23 +144,23 @@ asio::awaitable<Response> show_tsdb(Call& call) {
   co_return prometheus_success(tsdb_status(**counts, *max));
 }
 
-std::string_view page_of(const Call& call) { return call.target.rest.front(); }
+std::string_view prometheus_page(const Call& call) { return call.target.rest.front(); }
 
 }  // namespace
 
 asio::awaitable<Response> handle_prometheus_status(Call& call) {
-  const std::string_view page = page_of(call);
+  const std::string_view page = prometheus_page(call);
   if (page == "tsdb") co_return co_await show_tsdb(call);
   if (page == "buildinfo") co_return prometheus_success(build_info(call.services.version));
   if (page == "runtimeinfo") co_return prometheus_success(runtime_info(call));
-  if (page == "flags") co_return prometheus_success(flags(call));
+  if (page == "flags") co_return prometheus_success(flags_json(call));
   if (page == "walreplay") co_return prometheus_success(R"({"min":0,"max":0,"current":0})");
   co_return prometheus_success(
       R"({"yaml":"global:\n  scrape_interval: 1m\n  external_labels: {}\n"})");
 }
 
 asio::awaitable<Response> handle_prometheus_rules(Call& call) {
-  const std::string_view page = page_of(call);
+  const std::string_view page = prometheus_page(call);
   if (page == "alerts") co_return prometheus_success(R"({"alerts":[]})");
   if (page == "alertmanagers") {
     co_return prometheus_success(R"({"activeAlertmanagers":[],"droppedAlertmanagers":[]})");
@@ -175,7 +175,7 @@ asio::awaitable<Response> handle_prometheus_rules(Call& call) {
 }
 
 asio::awaitable<Response> handle_prometheus_targets(Call& call) {
-  const std::string_view page = page_of(call);
+  const std::string_view page = prometheus_page(call);
   if (page == "metadata") co_return prometheus_success("[]");
   if (page == "scrape_pools") co_return prometheus_success(R"({"scrapePools":[]})");
   co_return prometheus_success(

@@ -115,7 +115,7 @@ Result<Asked> range_asked(const Call& call) {
   return asked;
 }
 
-asio::awaitable<Response> run(Call& call, Asked asked) {
+asio::awaitable<Response> run_asked(Call& call, Asked asked) {
   QueryLog::RunningQuery logged =
       call.metrics.queries.begin(asked.question, call.request, call.services.clock, call.stop);
   auto running = call.services.engine.run_promql(std::move(asked.question), logged.stop());
@@ -138,13 +138,13 @@ asio::awaitable<Response> run(Call& call, Asked asked) {
 asio::awaitable<Response> handle_promql_query(Call& call) {
   Result<Asked> asked = instant_asked(call);
   if (!asked) co_return bad_data(asked.error());
-  co_return co_await run(call, *std::move(asked));
+  co_return co_await run_asked(call, *std::move(asked));
 }
 
 asio::awaitable<Response> handle_promql_query_range(Call& call) {
   Result<Asked> asked = range_asked(call);
   if (!asked) co_return bad_data(asked.error());
-  co_return co_await run(call, *std::move(asked));
+  co_return co_await run_asked(call, *std::move(asked));
 }
 
 }  // namespace halite::web

@@ -31,11 +31,11 @@ namespace asio = boost::asio;
 
 namespace {
 
-enum class Selectors : std::uint8_t { kRequired, kOptional };
+enum class SelectorsNeed : std::uint8_t { kRequired, kOptional };
 
-Result<query::SeriesQuestion> series_question(const Call& call, Selectors selectors) {
+Result<query::SeriesQuestion> series_question(const Call& call, SelectorsNeed selectors) {
   TRY(const PrometheusParameters parameters, PrometheusParameters::of(call));
-  const bool required = selectors == Selectors::kRequired;
+  const bool required = selectors == SelectorsNeed::kRequired;
   if (required && parameters.all("match[]").empty()) {
     return fail(Errc::kInvalidArgument, "no match[] parameter provided");
   }
@@ -111,7 +111,7 @@ std::string unescape_name(std::string_view name) {
 }  // namespace
 
 asio::awaitable<Response> handle_promql_series(Call& call) {
-  Result<query::SeriesQuestion> question = series_question(call, Selectors::kRequired);
+  Result<query::SeriesQuestion> question = series_question(call, SelectorsNeed::kRequired);
   if (!question) co_return bad_data(question.error());
   auto finding = call.services.engine.find_series(*std::move(question), call.stop);
   Result<std::shared_ptr<const query::FoundSeries>> found = co_await std::move(finding);
@@ -124,7 +124,7 @@ asio::awaitable<Response> handle_promql_series(Call& call) {
 }
 
 asio::awaitable<Response> handle_promql_labels(Call& call) {
-  Result<query::SeriesQuestion> question = series_question(call, Selectors::kOptional);
+  Result<query::SeriesQuestion> question = series_question(call, SelectorsNeed::kOptional);
   if (!question) co_return bad_data(question.error());
   auto finding = call.services.engine.label_names(*std::move(question), call.stop);
   Result<query::FoundNames> found = co_await std::move(finding);
@@ -137,7 +137,7 @@ asio::awaitable<Response> handle_promql_label_values(Call& call) {
     co_return prometheus_error(
         400, "bad_data", fmt::format("invalid label name: {}", json_string(repair_utf8(label))));
   }
-  Result<query::SeriesQuestion> question = series_question(call, Selectors::kOptional);
+  Result<query::SeriesQuestion> question = series_question(call, SelectorsNeed::kOptional);
   if (!question) co_return bad_data(question.error());
   auto finding =
       call.services.engine.label_values(std::move(label), *std::move(question), call.stop);

@@ -209,13 +209,13 @@ class SnappySource final : public BodySource {
   explicit SnappySource(std::string text) : text_(std::move(text)) {}
 
   bool next(std::string& to) override {
-    constexpr std::size_t kPieceBytes = 256 << 10;
+    constexpr std::size_t kPackedTogether = 256 << 10;
     if (!std::exchange(begun_, true)) {
       append_varint(to, text_.size());
     } else if (at_ == text_.size()) {
       return false;
     }
-    const std::string_view piece = std::string_view(text_).substr(at_, kPieceBytes);
+    const std::string_view piece = std::string_view(text_).substr(at_, kPackedTogether);
     at_ += piece.size();
     if (piece.empty()) return true;
     std::string packed;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view kUrlEncoded = "application/x-www-form-urlencoded";
 constexpr std::string_view kMultipart = "multipart/form-data";
-constexpr std::string_view kLineEnd = "\r\n";
+constexpr std::string_view kMultipartLineEnd = "\r\n";
 
 // The value of a parameter of a header such as `form-data; name="query"`, without quotes.
 std::optional<std::string> header_parameter(std::string_view header, std::string_view name) {
@@ -42,9 +42,10 @@ std::optional<std::string> header_parameter(std::string_view header, std::string
 std::string_view disposition(std::string_view headers) {
   constexpr std::string_view kName = "Content-Disposition:";
   while (!headers.empty()) {
-    const std::size_t end = headers.find(kLineEnd);
+    const std::size_t end = headers.find(kMultipartLineEnd);
     const std::string_view line = headers.substr(0, end);
-    headers.remove_prefix(end == std::string_view::npos ? headers.size() : end + kLineEnd.size());
+    headers.remove_prefix(end == std::string_view::npos ? headers.size()
+                                                        : end + kMultipartLineEnd.size());
     if (equal_ignoring_case(line.substr(0, kName.size()), kName)) return line.substr(kName.size());
   }
   return {};
@@ -56,7 +57,7 @@ Result<Parameters> multipart_fields(std::string_view body, std::string_view cont
     return fail(Errc::kInvalidArgument, "no multipart boundary param in Content-Type");
   }
   const std::string delimiter = "--" + *boundary;
-  const std::string next_delimiter = std::string(kLineEnd) + delimiter;
+  const std::string next_delimiter = std::string(kMultipartLineEnd) + delimiter;
   const auto cut = [] {
     return fail(Errc::kInvalidArgument, "the multipart body ends before its last boundary");
   };
@@ -66,7 +67,7 @@ Result<Parameters> multipart_fields(std::string_view body, std::string_view cont
     if (at == std::string_view::npos) return cut();
     body.remove_prefix(at + delimiter.size());
     if (body.starts_with("--")) return fields;
-    const std::size_t line_end = body.find(kLineEnd);
+    const std::size_t line_end = body.find(kMultipartLineEnd);
     if (line_end == std::string_view::npos) return cut();
     body.remove_prefix(line_end);  // its line end may begin the empty line behind no headers
     const std::size_t content = body.find("\r\n\r\n");
@@ -80,7 +81,7 @@ Result<Parameters> multipart_fields(std::string_view body, std::string_view cont
       const std::size_t begin = content + 4;
       fields.emplace_back(*name, end < begin ? "" : body.substr(begin, end - begin));
     }
-    at = end + kLineEnd.size();
+    at = end + kMultipartLineEnd.size();
   }
 }
 

@@ -10,44 +10,44 @@
 namespace halite::web {
 namespace {
 
-constexpr std::string_view kPrefix = "/prometheus";
-constexpr std::string_view kApi = "/api/v1/";
+constexpr std::string_view kPrometheusPrefix = "/prometheus";
+constexpr std::string_view kPrometheusApi = "/api/v1/";
 
-struct Known {
+struct ApiPath {
   std::string_view name;  // behind /api/v1/
   std::string_view endpoint;
   std::string_view rest = {};
   Dialect dialect = Dialect::kPrometheusJson;
 };
 
-constexpr std::array kKnown = {
-    Known{"query", "prometheus/query"},
-    Known{"query_range", "prometheus/query_range"},
-    Known{"query_exemplars", "prometheus/query_exemplars"},
-    Known{"format_query", "prometheus/format_query"},
-    Known{"parse_query", "prometheus/parse_query"},
-    Known{"series", "prometheus/series"},
-    Known{"labels", "prometheus/labels"},
-    Known{"metadata", "prometheus/metadata"},
-    Known{"read", "prometheus/read", {}, Dialect::kPrometheus},
+constexpr std::array kApiPaths = {
+    ApiPath{"query", "prometheus/query"},
+    ApiPath{"query_range", "prometheus/query_range"},
+    ApiPath{"query_exemplars", "prometheus/query_exemplars"},
+    ApiPath{"format_query", "prometheus/format_query"},
+    ApiPath{"parse_query", "prometheus/parse_query"},
+    ApiPath{"series", "prometheus/series"},
+    ApiPath{"labels", "prometheus/labels"},
+    ApiPath{"metadata", "prometheus/metadata"},
+    ApiPath{"read", "prometheus/read", {}, Dialect::kPrometheus},
 
-    Known{"rules", "prometheus/rules", "rules"},
-    Known{"alerts", "prometheus/rules", "alerts"},
-    Known{"alertmanagers", "prometheus/rules", "alertmanagers"},
-    Known{"targets", "prometheus/targets", "targets"},
-    Known{"targets/metadata", "prometheus/targets", "metadata"},
-    Known{"scrape_pools", "prometheus/targets", "scrape_pools"},
+    ApiPath{"rules", "prometheus/rules", "rules"},
+    ApiPath{"alerts", "prometheus/rules", "alerts"},
+    ApiPath{"alertmanagers", "prometheus/rules", "alertmanagers"},
+    ApiPath{"targets", "prometheus/targets", "targets"},
+    ApiPath{"targets/metadata", "prometheus/targets", "metadata"},
+    ApiPath{"scrape_pools", "prometheus/targets", "scrape_pools"},
 
-    Known{"status/buildinfo", "prometheus/status", "buildinfo"},
-    Known{"status/runtimeinfo", "prometheus/status", "runtimeinfo"},
-    Known{"status/flags", "prometheus/status", "flags"},
-    Known{"status/config", "prometheus/status", "config"},
-    Known{"status/tsdb", "prometheus/status", "tsdb"},
-    Known{"status/walreplay", "prometheus/status", "walreplay"},
+    ApiPath{"status/buildinfo", "prometheus/status", "buildinfo"},
+    ApiPath{"status/runtimeinfo", "prometheus/status", "runtimeinfo"},
+    ApiPath{"status/flags", "prometheus/status", "flags"},
+    ApiPath{"status/config", "prometheus/status", "config"},
+    ApiPath{"status/tsdb", "prometheus/status", "tsdb"},
+    ApiPath{"status/walreplay", "prometheus/status", "walreplay"},
 
-    Known{"admin/tsdb/delete_series", "prometheus/admin"},
-    Known{"admin/tsdb/snapshot", "prometheus/admin"},
-    Known{"admin/tsdb/clean_tombstones", "prometheus/admin"},
+    ApiPath{"admin/tsdb/delete_series", "prometheus/admin"},
+    ApiPath{"admin/tsdb/snapshot", "prometheus/admin"},
+    ApiPath{"admin/tsdb/clean_tombstones", "prometheus/admin"},
 };
 
 std::optional<PrometheusPath> find_api_path(std::string_view name) {
@@ -59,8 +59,8 @@ std::optional<PrometheusPath> find_api_path(std::string_view name) {
     name.remove_suffix(kValues.size());
     return PrometheusPath{.endpoint = "prometheus/label_values", .rest = {std::string(name)}};
   }
-  const auto* const found = std::ranges::find(kKnown, name, &Known::name);
-  if (found == kKnown.end()) return std::nullopt;
+  const auto* const found = std::ranges::find(kApiPaths, name, &ApiPath::name);
+  if (found == kApiPaths.end()) return std::nullopt;
   PrometheusPath path{.endpoint = found->endpoint, .dialect = found->dialect, .rest = {}};
   if (!found->rest.empty()) path.rest.emplace_back(found->rest);
   return path;
@@ -71,8 +71,8 @@ std::optional<PrometheusPath> find_root_path(std::string_view path) {
     return PrometheusPath{
         .endpoint = "prometheus/federate", .dialect = Dialect::kPrometheus, .rest = {}};
   }
-  if (!path.starts_with(kApi)) return std::nullopt;
-  return find_api_path(path.substr(kApi.size()));
+  if (!path.starts_with(kPrometheusApi)) return std::nullopt;
+  return find_api_path(path.substr(kPrometheusApi.size()));
 }
 
 bool has_any(const Target& target, std::initializer_list<std::string_view> names) {
@@ -91,12 +91,12 @@ bool body_is_hidden(const Request& request) {
 
 std::optional<PrometheusPath> find_prometheus_path(std::string_view path) {
   while (path.size() > 1 && path.ends_with('/')) path.remove_suffix(1);
-  if (path == kPrefix) return PrometheusPath{.endpoint = "prometheus/none", .rest = {}};
-  if (!path.starts_with(kPrefix) || path[kPrefix.size()] != '/') {
+  if (path == kPrometheusPrefix) return PrometheusPath{.endpoint = "prometheus/none", .rest = {}};
+  if (!path.starts_with(kPrometheusPrefix) || path[kPrometheusPrefix.size()] != '/') {
     if (path == "/api/v1/query") return std::nullopt;
     return find_root_path(path);
   }
-  path.remove_prefix(kPrefix.size());
+  path.remove_prefix(kPrometheusPrefix.size());
   constexpr std::string_view kHealth = "/-/";
   if (path.starts_with(kHealth)) {
     return PrometheusPath{.endpoint = "prometheus/-",

@@ -16,22 +16,23 @@
 #include "web/http/dialect.h"
 
 namespace halite::web {
-namespace {
 
 namespace promql = query::promql;
 
-constexpr std::size_t kPieceBytes = 64 << 10;
+namespace {
+
+constexpr std::size_t kListPieceBytes = 64 << 10;
 constexpr std::string_view kSuccess = R"({"status":"success","data":)";
 
-void append_texts(std::string& to, std::string_view name, const std::vector<std::string>& texts) {
+void append_notes(std::string& to, std::string_view name, const std::vector<std::string>& texts) {
   if (texts.empty()) return;
   fmt::format_to(std::back_inserter(to), R"(,"{}":)", name);
   append_json_list(to, texts, [&to](const std::string& text) { append_prometheus_text(to, text); });
 }
 
 void append_end(std::string& to, const PrometheusNotes& notes) {
-  append_texts(to, "warnings", notes.warnings);
-  append_texts(to, "infos", notes.infos);
+  append_notes(to, "warnings", notes.warnings);
+  append_notes(to, "infos", notes.infos);
   to += '}';
 }
 
@@ -55,7 +56,7 @@ char* write_great(char* to, double value) {
 }
 
 // [1435781451.781,"1"]
-void append_sample(std::string& to, TimestampMs time, double value) {
+void append_json_sample(std::string& to, TimestampMs time, double value) {
   std::array<char, kPrometheusTimeBytesMax + kPrometheusValueBytesMax + 5> text;
   char* end = text.data();
   *end++ = '[';
@@ -157,7 +158,7 @@ PrometheusListSource::PrometheusListSource(std::size_t size, Write write, Promet
 
 bool PrometheusListSource::next(std::string& to) {
   if (finished_) return false;
-  const std::size_t enough = to.size() + kPieceBytes;
+  const std::size_t enough = to.size() + kListPieceBytes;
   if (!std::exchange(begun_, true)) to.append(kSuccess) += '[';
   while (at_ < size_ && to.size() < enough) {
     if (at_ != 0) to += ',';
@@ -179,7 +180,7 @@ PromqlAnswerSource::PromqlAnswerSource(std::shared_ptr<const query::PromqlAnswer
 
 bool PromqlAnswerSource::next(std::string& to) {
   if (finished_) return false;
-  const std::size_t enough = to.size() + kPieceBytes;
+  const std::size_t enough = to.size() + kListPieceBytes;
   if (!std::exchange(begun_, true)) begin(to);
   some_series(to, enough);
   if (series_ == series_count_) finish(to);
@@ -200,7 +201,7 @@ void PromqlAnswerSource::begin(std::string& to) {
     to += ']';
   } else if (const auto* const scalar = std::get_if<promql::Scalar>(&answer_->value);
              scalar != nullptr && !format_.range) {
-    append_sample(to, time, scalar->values.front());
+    append_json_sample(to, time, scalar->values.front());
   } else {
     to += '[';
   }
@@ -267,7 +268,8 @@ void PromqlAnswerSource::some_points(std::string& to, const Series& one, std::si
 }
 
 void PromqlAnswerSource::point(std::string& to, const Series& one, std::size_t i) const {
-  append_sample(to, one.times == nullptr ? answer_->steps.at(i) : one.times[i], (*one.values)[i]);
+  append_json_sample(to, one.times == nullptr ? answer_->steps.at(i) : one.times[i],
+                     (*one.values)[i]);
 }
 
 void PromqlAnswerSource::finish(std::string& to) {

@@ -14,6 +14,8 @@
 #include <vector>
 
 #include "query/engine/promql.h"
+#include "query/promql/eval/labels.h"
+#include "query/promql/eval/values.h"
 #include "web/http/http_message.h"
 
 namespace halite::web {

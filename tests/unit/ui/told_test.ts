@@ -63,5 +63,7 @@ test("a query is told in a line", () => {
   const queries = [{ aggregator: "sum", metric: "m", downsample: "1m-avg", rate: true, filters }];
   assert.equal(queryText({ start: "0", end: "3599999", queries }), "1h of sum:1m-avg:rate:m{host=*}{dc=regexp(l.*)}");
   const bare = [{ aggregator: "max", metric: null, tsuids: ["01", "02"], filters: [] }];
+  const promql = { start: "0", end: "3600000", queries: [], promql: "sum(up)" };
+  assert.equal(queryText(promql), "1h of sum(up)");
   assert.equal(queryText({ start: "5", end: "5", queries: bare }), "max:2 tsuids");
 });

@@ -63,6 +63,20 @@ TEST(QueryLog, a_question_runs_and_ends) {
   EXPECT_EQ(done.at("numRunningQueries").as_int64(), 1);
 }
 
+TEST(QueryLog, one_in_promql) {
+  const FakeClock clock(5000);
+  QueryLog log;
+  query::PromqlQuestion asked;
+  asked.expression = R"(up{job="a"})";
+  asked.steps = {.begin = 1000, .step_ms = 500, .count = 3};
+  const QueryLog::RunningQuery at_once = log.begin(asked, request(), clock);
+  EXPECT_EQ(boost::json::serialize(read(log, 5000)["running"].at(0).at("query")),
+            R"({"start":"1000","end":"2000","queries":[],"promql":"up{job=\"a\"}","step":0})");
+  asked.range = true;
+  const QueryLog::RunningQuery in_steps = log.begin(asked, request(), clock);
+  EXPECT_EQ(read(log, 5000)["running"].at(0).at("query").at("step").as_int64(), 500);
+}
+
 TEST(QueryLog, one_that_is_dropped_failed) {
   const FakeClock clock(1);
   QueryLog log;
