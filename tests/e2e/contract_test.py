@@ -208,7 +208,14 @@ class Routes(unittest.TestCase):
         """{endpoint: {method}} as the description has it."""
         dialects = (ROOT / "web" / "http" / "dialect.cc").read_text()
         foreign = dict(re.findall(r'ForeignPath\{"([^"]*)", "([^"]*)"', dialects))
-        self.assertGreater(len(foreign), 15)
+        prometheus = (ROOT / "web" / "http" / "prometheus_path.cc").read_text()
+        for name, endpoint in [*re.findall(r'ApiPath\{"([^"]*)", "([^"]*)"', prometheus),
+                               ("label/{name}/values", "prometheus/label_values")]:
+            foreign["/api/v1/" + name] = foreign["/prometheus/api/v1/" + name] = endpoint
+        foreign["/prometheus/federate"] = "prometheus/federate"
+        for name in ("healthy", "ready"):
+            foreign["/prometheus/-/" + name] = "prometheus/-"
+        self.assertGreater(len(foreign), 50)
         found = {}
         for path, method, _ in operations(SPEC):
             if path in foreign:

@@ -165,10 +165,10 @@ asio::awaitable<Response> handle_prometheus_rules(Call& call) {
   if (page == "alertmanagers") {
     co_return prometheus_success(R"({"activeAlertmanagers":[],"droppedAlertmanagers":[]})");
   }
-  const std::string type = to_lower(call.target.get("type"));
-  if (!type.empty() && type != "alert" && type != "record") {
+  const std::string wanted = to_lower(call.target.get("type"));
+  if (!wanted.empty() && wanted != "alert" && wanted != "record") {
     const Error error{
-        Errc::kInvalidArgument, fmt::format("not supported value {}", json_string(type)), {}};
+        Errc::kInvalidArgument, fmt::format("not supported value {}", json_string(wanted)), {}};
     co_return bad_data(invalid_parameter("type", error));
   }
   co_return prometheus_success(R"({"groups":[]})");
