@@ -49,11 +49,11 @@ TEST(PrometheusPath, nothing_else_is_below_the_prefix) {
   }
 }
 
-constexpr const char* kForm = "application/x-www-form-urlencoded";
-constexpr const char* kJson = "application/json";
+constexpr const char* kFormMedia = "application/x-www-form-urlencoded";
+constexpr const char* kJsonMedia = "application/json";
 
-bool asks(std::string method, std::string_view parameters, const char* type = "",
-          std::string body = "", std::string_view header = "") {
+bool asks_at_query(std::string method, std::string_view parameters, const char* type = "",
+                   std::string body = "", std::string_view header = "") {
   Request request;
   request.method = std::move(method);
   if (*type != '\0') request.headers.add("Content-Type", type);
@@ -71,45 +71,45 @@ bool asks(std::string method, std::string_view parameters, const char* type = ""
 }
 
 TEST(PrometheusPath, a_query_in_the_uri_is_promql_by_any_method) {
-  EXPECT_TRUE(asks("GET", "query=up"));
-  EXPECT_TRUE(asks("GET", "query=up&start=1"));
-  EXPECT_TRUE(asks("POST", "query=up&time=1", kJson));  // of vmalert
-  EXPECT_TRUE(asks("POST", "query=up", kForm, "time=1"));
-  EXPECT_FALSE(asks("GET", "query=up&m=sum:up&start=1"));
-  EXPECT_FALSE(asks("GET", "m=sum:up&start=1"));
-  EXPECT_FALSE(asks("GET", "tsuid=sum:000001&start=1"));
+  EXPECT_TRUE(asks_at_query("GET", "query=up"));
+  EXPECT_TRUE(asks_at_query("GET", "query=up&start=1"));
+  EXPECT_TRUE(asks_at_query("POST", "query=up&time=1", kJsonMedia));  // of vmalert
+  EXPECT_TRUE(asks_at_query("POST", "query=up", kFormMedia, "time=1"));
+  EXPECT_FALSE(asks_at_query("GET", "query=up&m=sum:up&start=1"));
+  EXPECT_FALSE(asks_at_query("GET", "m=sum:up&start=1"));
+  EXPECT_FALSE(asks_at_query("GET", "tsuid=sum:000001&start=1"));
 }
 
 TEST(PrometheusPath, the_body_decides_next) {
-  EXPECT_FALSE(asks("POST", "", kJson, R"({"start":1})"));
-  EXPECT_FALSE(asks("POST", "", kForm, "\r\n {\"start\":1}"));  // of curl -d
-  EXPECT_FALSE(asks("PUT", "", kForm, "{}"));
-  EXPECT_TRUE(asks("POST", "", kForm, "query=up"));
-  EXPECT_TRUE(asks("POST", "", kForm, ""));
-  EXPECT_TRUE(asks("POST", "start=1", kForm, "query=up"));
-  EXPECT_TRUE(asks("POST", "", "multipart/form-data; boundary=x", "--x--"));
-  EXPECT_FALSE(asks("POST", "", kJson, "[1]"));
+  EXPECT_FALSE(asks_at_query("POST", "", kJsonMedia, R"({"start":1})"));
+  EXPECT_FALSE(asks_at_query("POST", "", kFormMedia, "\r\n {\"start\":1}"));  // of curl -d
+  EXPECT_FALSE(asks_at_query("PUT", "", kFormMedia, "{}"));
+  EXPECT_TRUE(asks_at_query("POST", "", kFormMedia, "query=up"));
+  EXPECT_TRUE(asks_at_query("POST", "", kFormMedia, ""));
+  EXPECT_TRUE(asks_at_query("POST", "start=1", kFormMedia, "query=up"));
+  EXPECT_TRUE(asks_at_query("POST", "", "multipart/form-data; boundary=x", "--x--"));
+  EXPECT_FALSE(asks_at_query("POST", "", kJsonMedia, "[1]"));
 }
 
 TEST(PrometheusPath, a_body_that_is_not_to_be_seen_has_its_type) {
-  EXPECT_FALSE(asks("POST", "", kJson, "", "Content-Length:10"));
-  EXPECT_FALSE(asks("POST", "", "", "", "Transfer-Encoding:chunked"));
-  EXPECT_TRUE(asks("POST", "", kForm, "", "Content-Length:10"));
-  EXPECT_FALSE(asks("POST", "", kJson, "\x1F\x8B", "Content-Encoding:gzip"));
-  EXPECT_TRUE(asks("POST", "", kForm, "\x1F\x8B", "Content-Encoding:gzip"));
+  EXPECT_FALSE(asks_at_query("POST", "", kJsonMedia, "", "Content-Length:10"));
+  EXPECT_FALSE(asks_at_query("POST", "", "", "", "Transfer-Encoding:chunked"));
+  EXPECT_TRUE(asks_at_query("POST", "", kFormMedia, "", "Content-Length:10"));
+  EXPECT_FALSE(asks_at_query("POST", "", kJsonMedia, "\x1F\x8B", "Content-Encoding:gzip"));
+  EXPECT_TRUE(asks_at_query("POST", "", kFormMedia, "\x1F\x8B", "Content-Encoding:gzip"));
 }
 
 TEST(PrometheusPath, otherwise_what_only_one_of_them_has) {
-  EXPECT_FALSE(asks("DELETE", ""));
-  EXPECT_FALSE(asks("GET", "method_override=delete"));
-  EXPECT_FALSE(asks("GET", "", "", "", "X-HTTP-Method-Override:DELETE"));
-  EXPECT_TRUE(asks("GET", "time=1"));
-  EXPECT_TRUE(asks("GET", "lookback_delta=1m&end=2"));
-  EXPECT_TRUE(asks("GET", ""));
-  EXPECT_TRUE(asks("POST", ""));
-  EXPECT_FALSE(asks("GET", "start=1h-ago"));
-  EXPECT_FALSE(asks("GET", "end=now"));
-  EXPECT_FALSE(asks("GET", "time=1&start=1"));
+  EXPECT_FALSE(asks_at_query("DELETE", ""));
+  EXPECT_FALSE(asks_at_query("GET", "method_override=delete"));
+  EXPECT_FALSE(asks_at_query("GET", "", "", "", "X-HTTP-Method-Override:DELETE"));
+  EXPECT_TRUE(asks_at_query("GET", "time=1"));
+  EXPECT_TRUE(asks_at_query("GET", "lookback_delta=1m&end=2"));
+  EXPECT_TRUE(asks_at_query("GET", ""));
+  EXPECT_TRUE(asks_at_query("POST", ""));
+  EXPECT_FALSE(asks_at_query("GET", "start=1h-ago"));
+  EXPECT_FALSE(asks_at_query("GET", "end=now"));
+  EXPECT_FALSE(asks_at_query("GET", "time=1&start=1"));
 }
 
 }  // namespace
