@@ -35,7 +35,6 @@ std::string answer_text(promql::Value of, promql::Steps steps, PromqlFormat form
                            .warnings = {},
                            .infos = {},
                            .cost = {},
-                           .samples = 0,
                            .keeps = nullptr};
   made.value = std::move(of);
   PromqlAnswerSource source(std::make_shared<const query::PromqlAnswer>(std::move(made)),
@@ -159,8 +158,7 @@ TEST(PrometheusJson, long_answers_come_in_pieces) {
                                  .value = vector,
                                  .warnings = {},
                                  .infos = {"i"},
-                                 .cost = {},
-                                 .samples = 5,
+                                 .cost = {.points_read = 5},
                                  .keeps = nullptr};
   PromqlAnswerSource source(std::make_shared<const query::PromqlAnswer>(made),
                             {.range = true, .limit = 0, .stats = true, .warning = ""});
@@ -177,7 +175,7 @@ TEST(PrometheusJson, long_answers_come_in_pieces) {
                               R"("resultSortTime":0,"queryPreparationTime":0.000000,)"
                               R"("innerEvalTime":0.000000,"execQueueTime":0,)"
                               R"("execTotalTime":0.000000},"samples":{"totalQueryableSamples":5,)"
-                              R"("samplesRead":0,"peakSamples":5}}},"infos":["i"]})"));
+                              R"("samplesRead":5,"peakSamples":5}}},"infos":["i"]})"));
 }
 
 TEST(PrometheusJson, lists) {

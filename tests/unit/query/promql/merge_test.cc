@@ -13,19 +13,19 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr double kQuietNaN = std::numeric_limits<double>::quiet_NaN();
 
 TEST(PromqlMerge, JoinsRowsWithEqualLabels) {
   Vector vector{.rows = {{{{"j", "a"}}, {1, kNone, kNone}},
                          {{{"j", "b"}}, {5, 5, 5}},
-                         {{{"j", "a"}}, {kNone, kNone, kNaN}},
+                         {{{"j", "a"}}, {kNone, kNone, kQuietNaN}},
                          {{{"j", "a"}}, {kNone, 2, kNone}}}};
   ASSERT_TRUE(merge_equal(vector));
   EXPECT_THAT(rows_of(vector), ElementsAre(R"({j="a"} 1 2 NaN)", R"({j="b"} 5 5 5)"));
 }
 
 TEST(PromqlMerge, RefusesTwoValuesAtAStep) {
-  Vector vector{.rows = {{{{"j", "a"}}, {1, 2}}, {{{"j", "a"}}, {kNone, kNaN}}}};
+  Vector vector{.rows = {{{{"j", "a"}}, {1, 2}}, {{{"j", "a"}}, {kNone, kQuietNaN}}}};
   const Result<void> merged = merge_equal(vector);
   ASSERT_FALSE(merged);
   EXPECT_EQ(merged.error().code, Errc::kInvalidArgument);
@@ -34,7 +34,7 @@ TEST(PromqlMerge, RefusesTwoValuesAtAStep) {
 
 TEST(PromqlMerge, RemovesRowsWithoutAValue) {
   Vector vector{
-      .rows = {{{{"j", "a"}}, {kNone, kNone}}, {{{"j", "b"}}, {kNone, kNaN}}, {{}, {kNone, kNone}}},
+      .rows = {{{{"j", "a"}}, {kNone, kNone}}, {{{"j", "b"}}, {kNone, kQuietNaN}}, {{}, {kNone, kNone}}},
       .ordered = true};
   ASSERT_TRUE(merge_equal(vector));
   EXPECT_THAT(rows_of(vector), ElementsAre(R"({j="b"} _ NaN)"));

@@ -7,7 +7,7 @@
 namespace halite::query::promql {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kInf = std::numeric_limits<double>::infinity();
 
 TEST(PromqlNumberText, HasAnExponentWhereGoWritesOne) {
   EXPECT_EQ(general_text(0), "0");
@@ -32,8 +32,8 @@ TEST(PromqlNumberText, HasNoExponentInLabels) {
 }
 
 TEST(PromqlNumberText, NamesWhatIsNotFinite) {
-  EXPECT_EQ(general_text(kInfinity), "+Inf");
-  EXPECT_EQ(fixed_text(-kInfinity), "-Inf");
+  EXPECT_EQ(general_text(kInf), "+Inf");
+  EXPECT_EQ(fixed_text(-kInf), "-Inf");
   EXPECT_EQ(fixed_text(std::numeric_limits<double>::quiet_NaN()), "NaN");
 }
 
