@@ -39,9 +39,8 @@ bool is_duration_function(TokenKind kind) {
   return kind >= TokenKind::kStep && kind <= TokenKind::kMinOf;
 }
 
-bool is_in_range(double seconds) {
-  return !(seconds > kDurationSecondsMax || seconds < -kDurationSecondsMax);
-}
+// False for NaN.
+bool is_in_range(double seconds) { return std::abs(seconds) <= kDurationSecondsMax; }
 
 // Anything above zero is at least a millisecond.
 Duration range_of(DurationExprPtr expr) {

@@ -80,7 +80,12 @@ class Pretty {
     if (one_line(expr, level)) return;
     const bool before = before_arithmetic_;
     before_arithmetic_ = before || is_duration_operator(node.op);
-    this->expr(*node.left, level + 1);
+    if (has_infinite_base(node)) {
+      indent(level + 1);
+      text_ += "Inf";
+    } else {
+      this->expr(*node.left, level + 1);
+    }
     before_arithmetic_ = before;
     break_line(level);
     Printer head;

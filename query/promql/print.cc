@@ -10,6 +10,7 @@
 
 #include "common/bytes/ascii.h"
 #include "query/promql/go_text.h"
+#include "query/promql/keywords.h"
 #include "query/promql/number.h"
 #include "query/promql/printer.h"
 
@@ -56,6 +57,11 @@ std::string_view duration_symbol(DurationOp op) {
       {"", "step", "range", "+", "-", "*", "/", "%", "^", "-", "+", "min_of", "max_of", ""});
   static_assert(kSymbols.size() == static_cast<std::size_t>(DurationOp::kParentheses) + 1);
   return kSymbols[static_cast<std::size_t>(op)];
+}
+
+bool has_infinite_base(const Binary& node) {
+  const auto* const base = std::get_if<NumberLiteral>(&node.left->node);
+  return node.op == BinaryOp::kPower && base != nullptr && std::isinf(base->value);
 }
 
 bool matches_vectors(const Binary& node) {
@@ -115,7 +121,11 @@ void Printer::write(const Aggregation& node) {
 void Printer::write(const Binary& node) {
   const bool before = before_arithmetic_;
   before_arithmetic_ = before || is_duration_operator(node.op);
-  expr(*node.left);
+  if (has_infinite_base(node)) {
+    text_ += "Inf";
+  } else {
+    expr(*node.left);
+  }
   before_arithmetic_ = before;
   text_ += ' ';
   binary_head(node);
@@ -205,7 +215,10 @@ void Printer::labels(const std::vector<std::string>& labels) {
   text_ += '(';
   for (std::size_t i = 0; i < labels.size(); ++i) {
     if (i > 0) text_ += ", ";
-    text_ += label_text(labels[i]);
+    // The parser reads inf and nan as numbers here.
+    const Keyword* const keyword = find_keyword(labels[i]);
+    const bool is_number = keyword != nullptr && keyword->kind == TokenKind::kNumber;
+    text_ += is_number ? quoted(labels[i]) : label_text(labels[i]);
   }
   text_ += ')';
 }

@@ -58,6 +58,9 @@ class Printer {
 // The operator as in min_of(a, b), step() or a + b; "" of a number.
 [[nodiscard]] std::string_view duration_symbol(DurationOp op);
 
+// Of Inf ^ 2: +Inf ^ 2 is +(Inf ^ 2).
+[[nodiscard]] bool has_infinite_base(const Binary& node);
+
 // Whether both sides of the operator are instant vectors, so that its matching means something.
 [[nodiscard]] bool matches_vectors(const Binary& node);
 
