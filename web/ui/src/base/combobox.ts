@@ -2,12 +2,8 @@
 //
 // Down and Up walk the list, Enter takes the marked option or what is typed, Tab and leaving the field
 // take what is typed, Escape closes the list and then undoes. What is typed need not be in the list.
-import { freshId, h, replace } from "./dom";
-
-export interface Option {
-  value: string;
-  note?: string;
-}
+import { h } from "./dom";
+import { OptionList, type Option } from "./option_list";
 
 export interface ComboboxOptions {
   value: string;
@@ -23,16 +19,12 @@ const kPauseMs = 100;
 export class Combobox {
   readonly root: HTMLElement;
   readonly input: HTMLInputElement;
-  private readonly list: HTMLElement;
-  private options: Option[] = [];
-  private marked = -1;
+  private readonly list: OptionList;
   private committed: string;
   private timer = 0;
-  private asking: AbortController | null = null;
 
   constructor(private readonly settings: ComboboxOptions) {
     this.committed = settings.value;
-    const listId = freshId("list");
     this.input = h("input", {
       type: "text",
       role: "combobox",
@@ -41,13 +33,15 @@ export class Combobox {
       autocapitalize: "off",
       "aria-autocomplete": "list",
       "aria-expanded": "false",
-      "aria-controls": listId,
       placeholder: settings.placeholder,
     });
     this.input.value = settings.value;
-    this.list = h("ul", { class: "options", role: "listbox", id: listId });
-    this.list.hidden = true;
-    this.root = h("div", { class: "combobox" }, this.input, this.list);
+    this.list = new OptionList({
+      field: this.input,
+      emptyText: settings.emptyText,
+      onTake: (option) => this.take(option),
+    });
+    this.root = h("div", { class: "combobox" }, this.input, this.list.root);
     this.listen();
   }
 
@@ -59,33 +53,25 @@ export class Combobox {
   private listen(): void {
     this.input.addEventListener("input", () => this.askSoon());
     this.input.addEventListener("focus", () => this.input.select());
-    this.input.addEventListener("click", () => this.list.hidden && this.ask(""));
+    this.input.addEventListener("click", () => !this.list.open && this.ask(""));
     this.input.addEventListener("blur", () => {
       this.close();
       this.commit();
     });
     this.input.addEventListener("keydown", (event) => this.onKey(event));
-    // Not click: the field would lose the focus, and with it the list, before.
-    this.list.addEventListener("pointerdown", (event) => {
-      event.preventDefault();
-      const item = (event.target as HTMLElement).closest("[role=option]");
-      if (item instanceof HTMLElement) this.take(Number(item.dataset.index));
-    });
   }
 
   private onKey(event: KeyboardEvent): void {
-    const open = !this.list.hidden;
+    const { open } = this.list;
     if (event.key === "ArrowDown" || event.key === "ArrowUp") {
       event.preventDefault();
       if (!open) this.ask(this.typed());
-      else this.mark(this.marked + (event.key === "ArrowDown" ? 1 : -1));
+      else this.list.move(event.key === "ArrowDown" ? 1 : -1);
     } else if (event.key === "Enter") {
       event.preventDefault();
-      if (open && this.marked >= 0) this.take(this.marked);
-      else {
-        this.close();
-        this.commit();
-      }
+      if (this.list.takeMarked()) return;
+      this.close();
+      this.commit();
     } else if (event.key === "Escape" && (open || this.input.value !== this.committed)) {
       event.stopPropagation();
       if (open) this.close();
@@ -105,63 +91,12 @@ export class Combobox {
     this.timer = window.setTimeout(() => this.ask(this.typed()), kPauseMs);
   }
 
-  private async ask(text: string): Promise<void> {
-    this.asking?.abort();
-    const asking = new AbortController();
-    this.asking = asking;
-    this.list.hidden = false;
-    this.input.setAttribute("aria-expanded", "true");
-    if (this.options.length === 0) this.note("Loading…");
-    try {
-      const options = await this.settings.source(text.trim(), asking.signal);
-      if (asking.signal.aborted) return;
-      this.options = options;
-      this.show(text.trim());
-    } catch (error) {
-      if (asking.signal.aborted) return;
-      this.options = [];
-      this.note(error instanceof Error ? error.message : "No list");
-    }
+  private ask(text: string): void {
+    const typed = text.trim();
+    void this.list.ask(typed, (signal) => this.settings.source(typed, signal));
   }
 
-  private note(text: string): void {
-    this.marked = -1;
-    this.input.removeAttribute("aria-activedescendant");
-    replace(this.list, h("li", { class: "options-note", role: "presentation", text }));
-  }
-
-  private show(text: string): void {
-    if (this.options.length === 0) {
-      this.note(this.settings.emptyText);
-      return;
-    }
-    const items = this.options.map((option, index) =>
-      h(
-        "li",
-        { role: "option", id: `${this.list.id}-${index}`, "data-index": index, "aria-selected": "false" },
-        highlighted(option.value, text),
-        option.note ? h("span", { class: "option-note", text: option.note }) : null,
-      ),
-    );
-    replace(this.list, ...items);
-    this.marked = -1;
-    this.input.removeAttribute("aria-activedescendant");
-    this.list.scrollTop = 0;
-  }
-
-  private mark(index: number): void {
-    if (this.options.length === 0) return;
-    this.list.children[this.marked]?.setAttribute("aria-selected", "false");
-    this.marked = (index + this.options.length) % this.options.length;
-    const item = this.list.children[this.marked];
-    item.setAttribute("aria-selected", "true");
-    item.scrollIntoView({ block: "nearest" });
-    this.input.setAttribute("aria-activedescendant", item.id);
-  }
-
-  private take(index: number): void {
-    const option = this.options[index];
-    if (!option) return;
+  private take(option: Option): void {
     const text = this.input.value;
     const separator = this.settings.separator;
     const kept = separator ? text.slice(0, text.lastIndexOf(separator) + 1) : "";
@@ -172,12 +107,7 @@ export class Combobox {
 
   private close(): void {
     window.clearTimeout(this.timer);
-    this.asking?.abort();
-    this.list.hidden = true;
-    this.options = [];
-    this.marked = -1;
-    this.input.setAttribute("aria-expanded", "false");
-    this.input.removeAttribute("aria-activedescendant");
+    this.list.close();
   }
 
   private commit(): void {
@@ -186,16 +116,4 @@ export class Combobox {
     this.committed = value;
     this.settings.onCommit(value);
   }
-}
-
-function highlighted(name: string, text: string): HTMLElement {
-  const at = text ? name.toLowerCase().indexOf(text.toLowerCase()) : -1;
-  if (at < 0) return h("span", { class: "option-name", text: name });
-  return h(
-    "span",
-    { class: "option-name" },
-    name.slice(0, at),
-    h("mark", { text: name.slice(at, at + text.length) }),
-    name.slice(at + text.length),
-  );
 }

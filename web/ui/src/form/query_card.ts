@@ -1,23 +1,20 @@
 // One sub-query: metric, aggregator, tags, downsample, rate, and the whole of it as text.
 import { Combobox } from "../base/combobox";
-import { field, freshId, h, replace, select } from "../base/dom";
-import { icon, type IconName } from "../base/icons";
+import { field, freshId, h, select } from "../base/dom";
 import { parseExpression, printExpression } from "../question/metric_expression";
 import { rateAfter } from "../question/opening";
 import { queryLetter, type SubQuery } from "../question/state";
 import { findMetrics, tagsOf } from "../server/names";
+import type { CardEvents } from "./card_list";
+import { axisField, cardHead } from "./card_parts";
 import { downsampleFields, rateFields, type Fields } from "./operators";
 import { TagFields } from "./tag_fields";
 
-export interface CardOptions {
+export interface CardOptions extends CardEvents<SubQuery> {
   query: SubQuery; // changed in place, then onChange
   index: number;
   alone: boolean; // the only card: it cannot be removed
   aggregators: string[];
-  onChange(): void;
-  onReplace(query: SubQuery): void;
-  onDuplicate(): void;
-  onRemove(): void;
 }
 
 const kAggregatorNotes: Record<string, string> = {
@@ -35,6 +32,7 @@ export class QueryCard {
   private readonly rate: Fields;
   private readonly expression: HTMLInputElement;
   private readonly problem: HTMLElement;
+  private metric: HTMLInputElement | null = null;
 
   constructor(private readonly options: CardOptions) {
     const { query } = options;
@@ -49,7 +47,7 @@ export class QueryCard {
       { class: `card${query.hidden ? " card-hidden" : ""}`, "aria-label": `Query ${letter}` },
       this.head(letter),
       this.tags.root,
-      h("div", { class: "row" }, this.aggregatorField(), this.axisField()),
+      h("div", { class: "row" }, this.aggregatorField(), axisField(query, () => this.changed())),
       downsampleFields(query, () => this.changed()),
       this.rate.root,
       h("div", { class: "expression" }, field("As text", this.expression), this.problem),
@@ -65,14 +63,13 @@ export class QueryCard {
       source: async (text, signal) => (await findMetrics(text, signal)).map(({ name, note }) => ({ value: name, note })),
       onCommit: (value) => void this.adopt(value),
     });
-    const caption = field("Metric", metric.input, "metric", metric.root);
-    return h(
-      "div",
-      { class: "card-head" },
-      h("span", { class: "letter", text: letter, "aria-hidden": "true" }),
-      caption,
-      h("div", { class: "card-buttons" }, ...this.buttons(letter)),
-    );
+    this.metric = metric.input;
+    const body = field("Metric", metric.input, "metric", metric.root);
+    return cardHead({ ...this.options, letter, onChange: () => this.changed() }, body);
+  }
+
+  focus(): void {
+    this.metric?.focus();
   }
 
   // Another metric has other tags: filters on tags that it does not have would only find nothing.
@@ -92,27 +89,6 @@ export class QueryCard {
     this.changed();
   }
 
-  private buttons(letter: string): HTMLElement[] {
-    const { query, alone, onDuplicate, onRemove } = this.options;
-    const button = (name: IconName, label: string, click: () => void): HTMLElement =>
-      h(
-        "button",
-        { type: "button", class: "icon-button", "aria-label": label, title: label, on: { click } },
-        icon(name),
-      );
-    const hide = button(query.hidden ? "eyeOff" : "eye", `Hide query ${letter}`, () => {
-      query.hidden = !query.hidden;
-      hide.setAttribute("aria-pressed", String(query.hidden));
-      replace(hide, icon(query.hidden ? "eyeOff" : "eye"));
-      this.root.classList.toggle("card-hidden", query.hidden);
-      this.changed();
-    });
-    hide.setAttribute("aria-pressed", String(query.hidden));
-    const list = [hide, button("copy", `Duplicate query ${letter}`, onDuplicate)];
-    if (!alone) list.push(button("close", `Remove query ${letter}`, onRemove));
-    return list;
-  }
-
   private aggregatorField(): HTMLElement {
     const { query, aggregators } = this.options;
     const choices = aggregators.map((value) => ({
@@ -124,19 +100,6 @@ export class QueryCard {
       this.changed();
     });
     return field("Aggregate by", control, "grow");
-  }
-
-  private axisField(): HTMLElement {
-    const { query } = this.options;
-    const choices = [
-      { value: "left", text: "left" },
-      { value: "right", text: "right" },
-    ];
-    const control = select(choices, query.rightAxis ? "right" : "left", (value) => {
-      query.rightAxis = value === "right";
-      this.changed();
-    });
-    return field("Axis", control);
   }
 
   // Old hands type faster than they click.
