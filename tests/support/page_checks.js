@@ -38,6 +38,7 @@ const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
 for (let node = walker.nextNode(); node; node = walker.nextNode()) {
   const element = node.parentElement;
   if (!node.data.trim() || !element.checkVisibility() || faded(element)) continue;
+  if (parse(getComputedStyle(element).color).a === 0) continue; // only gives the field above it a mark
   const behind = background(element);
   const front = over(parse(getComputedStyle(element).color), behind);
   const [high, low] = [luminance(front), luminance(behind)].sort((a, b) => b - a);

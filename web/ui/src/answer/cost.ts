@@ -1,7 +1,8 @@
-// What a query cost, as the server tells it with showSummary.
+// What a query cost, as the server tells it with showSummary. Of PromQL: prometheus.ts
 
 export interface Cost {
-  series: number; // read
+  series?: number; // read; PromQL does not tell
+  samples?: number; // PromQL only: that its selectors and ranges took, each as often as it was taken
   pointsRead: number;
   pointsOut: number;
   blocks: number;

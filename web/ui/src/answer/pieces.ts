@@ -7,23 +7,25 @@ const kBackslash = 92;
 
 // Each a text of its own for JSON.parse. What is no list comes as a whole, as does what is none from some
 // place on: then JSON.parse says what is wrong with it.
-export function* pieces(text: string): Generator<string> {
-  let at = afterBlanks(text, 0);
-  if (text[at] !== "[") return yield text;
+export function* pieces(text: string): Generator<string, void> {
+  const at = afterBlanks(text, 0);
+  const end = text[at] === "[" ? yield* items(text, at) : -1;
+  if (end < 0 || afterBlanks(text, end) !== text.length) yield text;
+}
+
+// The items of the list whose [ is at `at`. Returns the place behind its ], or -1 where it is no list from some
+// place on.
+export function* items(text: string, at: number): Generator<string, number> {
   at = afterBlanks(text, at + 1);
-  if (text[at] === "]") return yield* end(text, at);
+  if (text[at] === "]") return at + 1;
   for (;;) {
     const next = afterValue(text, at);
     yield text.slice(at, next);
     at = afterBlanks(text, next);
-    if (text[at] !== ",") return yield* end(text, at);
+    if (text[at] === "]") return at + 1;
+    if (text[at] !== ",") return -1;
     at = afterBlanks(text, at + 1);
   }
-}
-
-// Nothing, where the list ends and the text with it.
-function* end(text: string, at: number): Generator<string> {
-  if (text[at] !== "]" || afterBlanks(text, at + 1) !== text.length) yield text;
 }
 
 function afterBlanks(text: string, at: number): number {

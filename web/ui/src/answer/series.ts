@@ -1,4 +1,4 @@
-// The answer of /api/query as typed arrays, one series a line of the graph.
+// The answer of /api/query as typed arrays, one series a line of the graph. Those of PromQL: prometheus.ts
 
 export interface Stats {
   last: number;
@@ -9,10 +9,10 @@ export interface Stats {
 }
 
 export interface Series {
-  query: number; // the place in State.queries
+  query: number; // the place in State.queries, of PromQL in State.expressions
   metric: string;
   tags: Record<string, string>;
-  aggregateTags: string[];
+  aggregateTags: string[]; // of PromQL always empty
   times: Float64Array; // ms since 1970, ascending
   values: Float64Array; // NaN: the point says "nothing here"
   stats: Stats; // all NaN where count is 0
@@ -93,6 +93,15 @@ export function longGaps(times: Float64Array): [number, number][] {
   for (let i = 0; i < steps.length; i++) {
     if (steps[i] > usual * kBreakFactor) gaps.push([times[i], times[i + 1]]);
     if (gaps.length > kBreaksMax) return [];
+  }
+  return gaps;
+}
+
+// Every span longer than `ms`.
+export function gapsAbove(times: Float64Array, ms: number): [number, number][] {
+  const gaps: [number, number][] = [];
+  for (let i = 1; i < times.length; i++) {
+    if (times[i] - times[i - 1] > ms) gaps.push([times[i - 1], times[i]]);
   }
   return gaps;
 }

@@ -12,9 +12,12 @@ interface Part {
 }
 
 const kStages: [string, string, string][] = [
+  ["queue", "wait", "Waits for other queries"],
   ["select", "find series", "Resolves names and filters to series"],
   ["read", "read", "Reads points, downsamples them and computes rates"],
   ["merge", "aggregate", "Combines series into groups"],
+  ["evaluate", "read and evaluate", "Reads points and computes the expression at each step"],
+  ["sort", "sort", "Orders the result"],
   ["annotations", "annotations", "Reads annotations of the series and global annotations"],
 ];
 
@@ -34,10 +37,14 @@ export class CostBar {
   }
 
   private work(frame: Frame, cost: Cost): HTMLElement {
-    const items = [
-      ["Series read", count(cost.series, "series"), "Series that match the filters and have points in the time range"],
-      ["Points read", count(cost.pointsRead, "point"), "Stored points that were decoded, or replaced by totals"],
-    ];
+    const items: string[][] = [];
+    if (cost.series !== undefined) {
+      items.push(["Series read", count(cost.series, "series"), "Series that match the filters and have points in the time range"]);
+    }
+    if (cost.samples !== undefined) {
+      items.push(["Samples", count(cost.samples, "sample"), "Samples that the steps of the expression used. One point can be many samples"]);
+    }
+    items.push(["Points read", count(cost.pointsRead, "point"), "Stored points that were decoded, or replaced by totals"]);
     if (cost.chunksDecoded + cost.chunksSkipped > 0) {
       const text = `${count(cost.chunksDecoded, "chunk")} decoded, ${cost.chunksSkipped} skipped`;
       items.push(["Chunks", text, "Chunks of points on disk. Skipped chunks are outside the time range"]);
@@ -79,7 +86,7 @@ export class CostBar {
 function partsOf(frame: Frame, cost: Cost): Part[] {
   const parts = kStages
     .map(([id, text, title]) => ({ id, text, title, ms: cost.stages[id] ?? 0 }))
-    .filter(({ id, ms }) => ms > 0 || id === "read");
+    .filter(({ id, ms }) => ms > 0 || (id === "read" && cost.stages.read !== undefined));
   const staged = parts.reduce((sum, { ms }) => sum + ms, 0);
   parts.push({
     id: "rest",

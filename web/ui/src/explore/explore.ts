@@ -2,15 +2,19 @@
 // user wants, the URL remembers it, and every change asks the server anew.
 import type { Page } from "../app/page";
 import { h } from "../base/dom";
-import { newState, type State } from "../question/state";
+import { translate } from "../promql/translate";
+import { askedOf, newExpression, newState, type Language, type State } from "../question/state";
 import { openingMetric, openingState } from "../question/opening";
 import { parseUrl, printUrl } from "../question/url";
 import { agoDuration, parseDuration, printDuration, resolveRange } from "../question/time_range";
 import { aggregators, forgetNames, metricsWithPrefix } from "../server/names";
 import { firstForeignMetric } from "../server/first_metric";
+import { ExpressionForm } from "../form/expression_form";
+import { LanguageSwitch } from "../form/language_switch";
 import { QueryForm } from "../form/query_form";
 import { Result } from "./result";
 import { TimeBar } from "./time_bar";
+import { ApiError } from "../server/api";
 import { Asker } from "../server/asker";
 
 export interface ExploreEvents {
@@ -26,7 +30,9 @@ export class Explore implements Page {
   readonly tools: HTMLElement;
   private state: State = parseUrl("").state;
   private readonly bar: TimeBar;
+  private readonly language: LanguageSwitch;
   private readonly form: QueryForm;
+  private readonly expressions: ExpressionForm;
   private readonly result: Result;
   private readonly asker = new Asker();
   private timer = 0;
@@ -40,7 +46,9 @@ export class Explore implements Page {
       onZoomOut: () => this.zoomOut(),
     });
     this.tools = this.bar.root;
+    this.language = new LanguageSwitch((language) => this.changeLanguage(language));
     this.form = new QueryForm((queries) => this.change({ queries }));
+    this.expressions = new ExpressionForm((change) => this.change(change));
     this.result = new Result({
       onZoom: (start, end) => this.zoom(start, end),
       onReset: () => this.resetZoom(),
@@ -51,7 +59,7 @@ export class Explore implements Page {
     this.root = h(
       "div",
       { class: "main" },
-      h("div", { class: "side" }, this.form.root),
+      h("div", { class: "side" }, this.language.root, this.form.root, this.expressions.root),
       h("div", { class: "content" }, this.result.root),
     );
     document.addEventListener("visibilitychange", () => this.schedule());
@@ -100,6 +108,9 @@ export class Explore implements Page {
 
   private fromUrl(): void {
     const { state, errors } = parseUrl(location.hash);
+    // The address has the queries of one language; those of the other stay what they were.
+    if (state.language === "promql") state.queries = this.state.queries;
+    else state.expressions = this.state.expressions;
     this.state = state;
     if (this.state.queries.length === 0) this.state.queries = newState().queries;
     this.show();
@@ -112,6 +123,16 @@ export class Explore implements Page {
     this.setState({ ...this.state, ...change }, change.start === undefined ? history.state : null);
   }
 
+  // The first time, the expressions say what the sub-queries do.
+  private changeLanguage(language: Language): void {
+    const { queries, expressions } = this.state;
+    const written = expressions.some(({ text }) => text.trim());
+    const translated = queries
+      .map((query) => ({ ...newExpression(translate(query)), rightAxis: query.rightAxis, hidden: query.hidden }))
+      .filter(({ text }) => text);
+    this.change(language === "promql" && !written ? { language, expressions: translated } : { language });
+  }
+
   private setState(state: State, historyState: unknown = null): void {
     const before = this.state;
     this.state = state;
@@ -122,7 +143,7 @@ export class Explore implements Page {
     // Another way to look at the same answer needs no new one.
     const same = (s: State): string =>
       printUrl({ ...s, view: "graph", logScale: false, fromZero: false, refreshSeconds: 0 });
-    const axes = (s: State): string => JSON.stringify(s.queries.map((query) => query.rightAxis));
+    const axes = (s: State): string => JSON.stringify(askedOf(s).map(({ rightAxis }) => rightAxis));
     if (same(before) === same(state) && axes(before) === axes(state)) {
       this.result.redraw(state);
       this.schedule();
@@ -132,13 +153,17 @@ export class Explore implements Page {
   }
 
   private show(): void {
-    const { queries } = this.state;
+    const { language, queries, expressions, step } = this.state;
     this.bar.set(this.state);
+    this.language.set(language);
+    this.form.root.hidden = language !== "opentsdb";
+    this.expressions.root.hidden = language !== "promql";
     this.form.set(queries.length ? queries : newState().queries);
+    this.expressions.set(expressions.length ? expressions : [newExpression()], step);
     this.result.setState(this.state);
-    const metrics = queries.map((query) => query.metric).filter(Boolean);
-    document.title = metrics.length ? `${metrics.join(", ")} – Halite` : "Halite";
-    if (metrics.length) this.events.onAddress(printUrl(this.state));
+    const names = askedOf(this.state).map(({ name }) => name).filter(Boolean);
+    document.title = names.length ? `${names.join(", ")} – Halite` : "Halite";
+    if (names.length) this.events.onAddress(printUrl(this.state));
   }
 
   private refresh(): void {
@@ -149,10 +174,14 @@ export class Explore implements Page {
   private ask(quiet = false): void {
     window.clearTimeout(this.timer);
     const state = this.state;
-    const asked = state.queries.some((query) => query.metric && !query.hidden);
+    const asked = askedOf(state).some(({ name, hidden }) => name && !hidden);
     if (!asked) {
       this.asker.cancel();
-      this.result.showEmpty("No query yet", "Type the name of a metric into query A, or pick one from its list.");
+      const hint =
+        state.language === "promql"
+          ? "Write an expression into query A. Enter runs it."
+          : "Type the name of a metric into query A, or pick one from its list.";
+      this.result.showEmpty("No query yet", hint);
       return;
     }
     const range = resolveRange(state.start, state.end, Date.now(), state.zone);
@@ -166,8 +195,14 @@ export class Explore implements Page {
       if (outcome === null) return; // a newer question has taken its place
       if ("frame" in outcome) this.result.showFrame({ ...outcome.frame, state: this.state });
       else this.result.showError(outcome.error);
+      this.markError("error" in outcome ? outcome.error : null);
       this.schedule();
     });
+  }
+
+  private markError(error: unknown): void {
+    const known = error instanceof ApiError ? error : null;
+    this.expressions.showError(known?.query ?? null, known?.message ?? "");
   }
 
   private cancel(): void {

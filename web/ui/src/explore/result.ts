@@ -1,4 +1,5 @@
 // The right-hand side: tabs over the views, what the answer amounts to, errors, loading, and copying.
+import type { Notice } from "../answer/prometheus";
 import { h, replace, checkbox } from "../base/dom";
 import { bytes, count, elapsed } from "../base/format";
 import { icon } from "../base/icons";
@@ -35,6 +36,7 @@ export class Result {
   private readonly panel = h("div", { class: "panel-body", role: "tabpanel", id: "view-panel", tabindex: "-1" });
   private readonly notice = h("div", { class: "notice" });
   private readonly warning = h("p", { class: "warning", role: "alert" });
+  private readonly told = h("ul", { class: "told", role: "status" }); // warnings and infos of the answer
   private readonly status = h("span", { class: "status muted", role: "status" });
   private readonly cost = new CostBar();
   private readonly progress = h("div", { class: "progress" });
@@ -55,6 +57,7 @@ export class Result {
     this.cancelButton.hidden = true;
     this.notice.hidden = true;
     this.warning.hidden = true;
+    this.told.hidden = true;
     this.panel.append(...Object.values(this.views).map((view) => view.root));
     this.root = h(
       "section",
@@ -62,6 +65,7 @@ export class Result {
       this.progress,
       h("div", { class: "panel-head" }, this.tabs, this.options, shareMenu(() => this.state, () => this.widthPx())),
       this.warning,
+      this.told,
       this.notice,
       this.panel,
       h("div", { class: "panel-foot" }, this.status, this.cancelButton),
@@ -101,6 +105,7 @@ export class Result {
     this.stopLoading();
     this.frame = frame;
     this.notice.hidden = true;
+    this.tell(frame.notices);
     this.root.classList.remove("stale");
     const points = frame.series.reduce((n, series) => n + series.times.length, 0);
     if (points === 0) {
@@ -113,7 +118,7 @@ export class Result {
     this.status.textContent = [
       count(frame.series.length, "series"),
       count(points, "point"),
-      ...stepsOf(frame.question),
+      ...frame.steps.map((step) => `every ${step}`),
       elapsed(frame.ms),
       bytes(frame.answer.length),
     ].join(" · ");
@@ -144,6 +149,7 @@ export class Result {
   showError(error: unknown): void {
     this.stopLoading();
     this.cost.clear();
+    this.tell([]);
     const known = error instanceof ApiError ? error : null;
     const message = error instanceof Error ? error.message : String(error);
     const advice = known ? adviceFor(known) : "";
@@ -172,6 +178,7 @@ export class Result {
   showEmpty(title: string, text: string): void {
     this.stopLoading();
     this.cost.clear();
+    this.tell([]);
     this.frame = null;
     this.status.textContent = "";
     this.message(title, text);
@@ -190,15 +197,13 @@ export class Result {
     this.cost.show(frame);
     this.setState(frame.state);
     if (this.frame) this.views.json.show(frame);
-    const rate = frame.state.queries.some((query) => query.rate && !query.hidden);
-    this.message(
-      "No points in this time range",
-      rate
-        ? "A rate needs two points. For a new metric, wait for more points. Otherwise, use a longer time range or fewer filters."
-        : "The metric exists, but no series matches the filters in this time range. Use a longer time range or fewer filters.",
-      h("div", { class: "chips" }, ...choices),
-    );
+    this.message("No points in this time range", whyNothing(frame.state), h("div", { class: "chips" }, ...choices));
     this.status.textContent = `0 points · ${elapsed(frame.ms)}`;
+  }
+
+  private tell(notices: Notice[]): void {
+    this.told.hidden = notices.length === 0;
+    replace(this.told, ...notices.map(({ kind, text }) => h("li", { class: `told-${kind}`, text })));
   }
 
   private message(title: string, text: string, more: HTMLElement | null = null): void {
@@ -242,9 +247,11 @@ export class Result {
   }
 }
 
-// The downsample intervals asked, with "auto" worked out: "every 30s".
-function stepsOf(question: string): string[] {
-  const { queries } = JSON.parse(question) as { queries: { downsample?: string }[] };
-  const steps = new Set(queries.map(({ downsample }) => downsample?.split("-")[0]));
-  return [...steps].filter((step) => step && step !== "0all").map((step) => `every ${step}`);
+function whyNothing(state: State): string {
+  if (state.language === "promql") {
+    return "No series matches, or a range in brackets has too few points: a rate needs two. Use a longer range, or check the names and labels.";
+  }
+  return state.queries.some((query) => query.rate && !query.hidden)
+    ? "A rate needs two points. For a new metric, wait for more points. Otherwise, use a longer time range or fewer filters."
+    : "The metric exists, but no series matches the filters in this time range. Use a longer time range or fewer filters.";
 }

@@ -9,6 +9,7 @@ export interface Question {
   // The place in State.queries of each sub-query asked, in the order of the answer's query.index: OpenTSDB
   // answers two equal sub-queries once.
   asked: number[];
+  steps: string[]; // downsample intervals, with "auto" worked out; each once
 }
 
 // JavaScript's numbers end at 2^53, counters at 2^64: their digits go through as they were typed.
@@ -53,9 +54,13 @@ function rateOptions(query: SubQuery): Record<string, unknown> {
   return options;
 }
 
-function subQueries(state: State, range: Range, widthPx: number): { json: unknown[]; asked: number[] } {
+function subQueries(
+  state: State,
+  range: Range,
+  widthPx: number,
+): { json: Record<string, unknown>[]; asked: number[] } {
   const seen = new Set<string>();
-  const json: unknown[] = [];
+  const json: Record<string, unknown>[] = [];
   const asked: number[] = [];
   state.queries.forEach((query, i) => {
     if (!query.metric || query.hidden) return;
@@ -69,6 +74,11 @@ function subQueries(state: State, range: Range, widthPx: number): { json: unknow
   return { json, asked };
 }
 
+function stepsOf(queries: { downsample?: unknown }[]): string[] {
+  const steps = new Set(queries.map(({ downsample }) => String(downsample ?? "").split("-")[0]));
+  return [...steps].filter((step) => step && step !== "0all");
+}
+
 function common(state: State, times: Times): Record<string, unknown> {
   const calendar = state.queries.some((query) => /c$/i.test(query.downsample?.interval ?? ""));
   return { ...times, ...(calendar ? { timezone: zoneName(state.zone) } : {}), msResolution: true };
@@ -78,7 +88,7 @@ export function buildQuestion(state: State, range: Range, widthPx: number): Ques
   const { json, asked } = subQueries(state, range, widthPx);
   const times = { start: Math.floor(range.start), end: Math.ceil(range.end) };
   const shown = { showQuery: true, showSummary: true, globalAnnotations: true };
-  return { body: stringify({ ...common(state, times), ...shown, queries: json }, 2), asked };
+  return { body: stringify({ ...common(state, times), ...shown, queries: json }, 2), asked, steps: stepsOf(json) };
 }
 
 // For people: relative times stay relative, nothing is in it that only the page needs.
@@ -91,6 +101,9 @@ export function readableQuestion(state: State, range: Range, widthPx: number, in
 }
 
 export function curlCommand(url: string, json: string): string {
-  const quote = (text: string): string => `'${text.replace(/'/g, "'\\''")}'`;
-  return `curl -sS -X POST ${quote(url)} -H 'Content-Type: application/json' -d ${quote(json)}`;
+  return `curl -sS -X POST ${shellQuoted(url)} -H 'Content-Type: application/json' -d ${shellQuoted(json)}`;
+}
+
+export function shellQuoted(text: string): string {
+  return `'${text.replace(/'/g, "'\\''")}'`;
 }

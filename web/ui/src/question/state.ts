@@ -32,10 +32,22 @@ export interface SubQuery {
   hidden: boolean; // kept in the form, not asked
 }
 
+// A query in PromQL.
+export interface Expression {
+  text: string; // blank while nobody has written one
+  rightAxis: boolean;
+  hidden: boolean; // kept in the form, not asked
+}
+
+export type Language = "opentsdb" | "promql";
+
 export type ViewId = "graph" | "table" | "json";
 
 export interface State {
-  queries: SubQuery[];
+  language: Language;
+  queries: SubQuery[]; // asked in OpenTSDB's language
+  expressions: Expression[]; // asked in PromQL
+  step: string; // of expressions: "auto" = from the range and the width of the graph; else a duration
   start: string; // "1h-ago", ms since 1970, or a date as OpenTSDB writes it
   end: string; // the same; empty = now
   zone: Zone;
@@ -62,9 +74,16 @@ export function newSubQuery(metric = ""): SubQuery {
   };
 }
 
+export function newExpression(text = ""): Expression {
+  return { text, rightAxis: false, hidden: false };
+}
+
 export function newState(): State {
   return {
+    language: "opentsdb",
     queries: [newSubQuery()],
+    expressions: [],
+    step: "auto",
     start: "1h-ago",
     end: "",
     zone: "local",
@@ -73,6 +92,20 @@ export function newState(): State {
     logScale: false,
     fromZero: false,
   };
+}
+
+// What the queries of either language have in common.
+export interface Asked {
+  name: string; // empty: nothing to ask yet
+  rightAxis: boolean;
+  hidden: boolean;
+}
+
+// The queries of the language chosen, each in its place.
+export function askedOf({ language, queries, expressions }: State): Asked[] {
+  return language === "promql"
+    ? expressions.map(({ text, ...look }) => ({ name: text.trim(), ...look }))
+    : queries.map(({ metric, rightAxis, hidden }) => ({ name: metric, rightAxis, hidden }));
 }
 
 // The letter by which the page calls a query: A to Z, then A1, B1, ...

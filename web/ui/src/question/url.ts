@@ -4,7 +4,7 @@
 // Ours in addition: view=, and "hidden" among the words of o=. What has its default is left out.
 import { zoneName, zoneOf } from "../base/zone";
 import { parseExpression, printExpression } from "./metric_expression";
-import { newState, type State, type ViewId } from "./state";
+import { askedOf, newExpression, newState, type State, type ViewId } from "./state";
 
 const kViews: ViewId[] = ["graph", "table", "json"];
 
@@ -24,15 +24,17 @@ function decode(text: string): string {
 export function printUrl(state: State): string {
   const parts: string[] = [`start=${encode(state.start)}`];
   if (state.end) parts.push(`end=${encode(state.end)}`);
-  for (const query of state.queries) {
-    if (!query.metric) continue;
-    parts.push(`m=${encode(printExpression(query))}`);
-    const words = [query.rightAxis ? "axis x1y2" : "", query.hidden ? "hidden" : ""].filter(Boolean);
-    parts.push(`o=${encode(words.join(" "))}`);
-  }
-  if (state.queries.every((query) => !query.rightAxis && !query.hidden)) {
-    for (let i = parts.indexOf("o="); i >= 0; i = parts.indexOf("o=")) parts.splice(i, 1);
-  }
+  const promql = state.language === "promql";
+  const asked = askedOf(state);
+  const plain = asked.every(({ rightAxis, hidden }) => !rightAxis && !hidden);
+  asked.forEach(({ name, rightAxis, hidden }, i) => {
+    if (!name) return;
+    parts.push(promql ? `promql=${encode(name)}` : `m=${encode(printExpression(state.queries[i]))}`);
+    const words = [rightAxis ? "axis x1y2" : "", hidden ? "hidden" : ""].filter(Boolean);
+    if (!plain) parts.push(`o=${encode(words.join(" "))}`);
+  });
+  if (promql && asked.every(({ name }) => !name)) parts.push("promql="); // the language alone
+  if (promql && state.step !== "auto") parts.push(`step=${encode(state.step)}`);
   if (state.zone !== "local") parts.push(`tz=${encode(zoneName(state.zone))}`);
   if (state.refreshSeconds > 0) parts.push(`autoreload=${state.refreshSeconds}`);
   if (state.view !== "graph") parts.push(`view=${state.view}`);
@@ -61,14 +63,19 @@ export function parseUrl(hash: string): FromUrl {
       const parsed = parseExpression(value);
       if ("error" in parsed) errors.push(`m=${value}: ${parsed.error}`);
       else state.queries.push(parsed.query);
-    } else if (key === "o") options.push(value);
+    } else if (key === "promql") {
+      state.language = "promql";
+      if (value.trim()) state.expressions.push(newExpression(value.trim()));
+    } else if (key === "step") state.step = value || state.step;
+    else if (key === "o") options.push(value);
     else if (key === "tz") state.zone = zoneOf(value);
     else if (key === "autoreload") state.refreshSeconds = Math.max(0, Math.floor(Number(value)) || 0);
     else if (key === "view") state.view = kViews.find((view) => view === value) ?? "graph";
     else if (key === "ylog") state.logScale = true;
     else if (key === "yrange") state.fromZero = value.startsWith("[0:");
   }
-  state.queries.forEach((query, i) => {
+  const asked = state.language === "promql" ? state.expressions : state.queries;
+  asked.forEach((query, i) => {
     query.rightAxis = /x1y2/.test(options[i] ?? "");
     query.hidden = /\bhidden\b/.test(options[i] ?? "");
   });

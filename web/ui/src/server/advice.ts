@@ -2,6 +2,7 @@
 import { ApiError } from "./api";
 
 const kAdvice: [RegExp, string][] = [
+  [/^invalid parameter "query"|\d+:\d+: parse error/, ""], // the form marks the place
   [/No such name for 'metrics'/, "Metric names are case-sensitive. Choose one from the list under Metric."],
   [/No such name for 'tagk'/, "No series has this tag. The chips under Split by show the existing tags."],
   [/No such name for 'tagv'/, "No series has this tag value. Clear the field to see the existing values."],

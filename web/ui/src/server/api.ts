@@ -1,6 +1,8 @@
 // Calls to the server that sent this page. Addresses are relative, so the page also works under a prefix.
 
 export class ApiError extends Error {
+  query: number | null = null; // the place in State.expressions of the one that failed; null: of none
+
   constructor(
     message: string,
     readonly status: number, // 0: no answer at all
@@ -36,9 +38,11 @@ async function call(path: string, init: RequestInit): Promise<Reply> {
 }
 
 // OpenTSDB's envelope: {"error":{"code":400,"message":"...","details":"..."}}
+// Prometheus':          {"status":"error","errorType":"bad_data","error":"..."}
 function fromBody(status: number, text: string): ApiError {
   try {
     const error = JSON.parse(text).error;
+    if (typeof error === "string") return new ApiError(error, status);
     const details = typeof error.details === "string" && error.details !== error.message ? error.details : "";
     return new ApiError(String(error.message), status, details);
   } catch {
@@ -51,13 +55,19 @@ export async function getJson<T>(path: string, signal?: AbortSignal): Promise<T>
   return parse(reply.text) as T;
 }
 
+export const kQueryPath = "api/query?arrays";
+
 export async function postQuery(body: string, signal: AbortSignal): Promise<Reply> {
-  return call("api/query?arrays", {
+  return call(kQueryPath, {
     method: "POST",
     headers: { "Content-Type": "application/json" },
     body,
     signal,
   });
+}
+
+export async function postForm(path: string, fields: [string, string][], signal: AbortSignal): Promise<Reply> {
+  return call(path, { method: "POST", body: new URLSearchParams(fields), signal });
 }
 
 export function parse(text: string): unknown {

@@ -6,6 +6,7 @@ import type { Series } from "../answer/series";
 import { labelOf } from "../answer/series";
 import { kThemeEvent } from "../base/theme";
 import { h } from "../base/dom";
+import { askedOf } from "../question/state";
 import { timeTicks, valueTicks } from "./axis_text";
 import type { Frame, View } from "./frame";
 import { makeWalkable } from "./graph_keys";
@@ -79,7 +80,8 @@ export class Graph implements View {
   }
 
   private keyOf({ series, state }: Frame): string {
-    const axes = series.map((one) => [labelOf(one), state.queries[one.query]?.rightAxis]);
+    const asked = askedOf(state);
+    const axes = series.map((one) => [labelOf(one), asked[one.query]?.rightAxis]);
     return JSON.stringify([axes, state.logScale, state.fromZero, state.zone]);
   }
 
@@ -144,7 +146,8 @@ export class Graph implements View {
 
   private options(frame: Frame, colours: string[]): uPlot.Options {
     const hidden = this.hiddenNow();
-    const rightUsed = frame.series.some((one) => frame.state.queries[one.query]?.rightAxis);
+    const asked = askedOf(frame.state);
+    const rightUsed = frame.series.some((one) => asked[one.query]?.rightAxis);
     const points = frame.series.reduce((n, one) => n + one.times.length, 0);
     const dense = points > kDensePoints;
     return {
@@ -170,14 +173,14 @@ export class Graph implements View {
         {},
         ...frame.series.map((one, i) => ({
           label: labelOf(one),
-          scale: frame.state.queries[one.query]?.rightAxis ? "right" : "left",
+          scale: asked[one.query]?.rightAxis ? "right" : "left",
           show: !hidden[i],
           stroke: colours[i],
           fill: frame.series.length === 1 ? `${colours[i]}1f` : undefined, // a lone line stands on its shade
           dash: dense ? undefined : seriesDash(i),
           width: dense ? 1 : 1.5,
           points: { size: 5 },
-          gaps: gapsOf(one),
+          gaps: gapsOf(() => this.frame?.series[i] ?? one),
         })),
       ],
       hooks: {
@@ -257,8 +260,18 @@ export class Graph implements View {
   }
 }
 
-function plotData({ joined }: Frame): uPlot.AlignedData {
-  return [joined.times, ...joined.columns] as uPlot.AlignedData;
+function plotData({ joined, series }: Frame): uPlot.AlignedData {
+  const columns = joined.columns.map((column, i) => (endless(series[i]) ? finite(column) : column));
+  return [joined.times, ...columns] as uPlot.AlignedData;
+}
+
+function endless({ stats }: Series): boolean {
+  return Math.abs(stats.min) === Infinity || Math.abs(stats.max) === Infinity;
+}
+
+// Infinity has no place on an axis: a gap.
+function finite(column: Column): Column {
+  return Array.from(column, (v) => (typeof v === "number" && !Number.isFinite(v) ? null : v));
 }
 
 function hasPositive(columns: Column[]): boolean {
@@ -289,10 +302,11 @@ function valueRange(min: number | null, max: number | null, fromZero: boolean): 
 }
 
 // Adds the long silences of a series to the gaps that its nulls make.
-function gapsOf(series: Series): uPlot.Series.GapsRefiner {
+function gapsOf(series: () => Series): uPlot.Series.GapsRefiner {
   return (plot, _index, _from, _to, nullGaps) => {
-    if (series.breaks.length === 0) return nullGaps;
-    const silent = series.breaks.map(
+    const { breaks } = series();
+    if (breaks.length === 0) return nullGaps;
+    const silent = breaks.map(
       ([from, to]): uPlot.Series.Gap => [
         Math.round(plot.valToPos(from, "x", true)),
         Math.round(plot.valToPos(to, "x", true)),

@@ -12,11 +12,11 @@ export class JsonView implements View {
   readonly root = h("div", { class: "json-view" });
 
   show(frame: Frame): void {
-    const { answer } = frame;
+    const { answer, question, request } = frame;
     const cut = answer.length > kShownMax;
     replace(
       this.root,
-      this.block("Question", "POST /api/query?arrays", frame.question),
+      this.block("Question", request, question),
       this.block("Answer", cut ? `the first ${bytes(kShownMax)} of ${bytes(answer.length)}` : bytes(answer.length), answer, cut),
     );
   }

@@ -3,7 +3,7 @@ import type { Series, Stats } from "../answer/series";
 import { labelOf } from "../answer/series";
 import { h, replace } from "../base/dom";
 import { compact, dateTimeText, exact } from "../base/format";
-import { queryLetter } from "../question/state";
+import { askedOf, queryLetter } from "../question/state";
 import type { Frame } from "./frame";
 
 export interface LegendEvents {
@@ -59,7 +59,7 @@ export class Legend {
 
   private keyOf(frame: Frame): string {
     const rows = this.order(frame.series).map((i) => [i, labelOf(frame.series[i]), this.colours[i], this.hidden[i]]);
-    return JSON.stringify([rows, this.sort, frame.state.queries.map((query) => query.metric && !query.hidden)]);
+    return JSON.stringify([rows, this.sort, askedOf(frame.state).map(({ name, hidden }) => name && !hidden)]);
   }
 
   private showStats({ stats }: Series, index: number): void {
@@ -172,7 +172,7 @@ export class Legend {
   private nameButton(frame: Frame, series: Series, index: number): HTMLElement {
     const swatch = h("span", { class: "swatch" });
     swatch.style.background = this.colours[index];
-    const several = frame.state.queries.filter((query) => query.metric && !query.hidden).length > 1;
+    const several = askedOf(frame.state).filter(({ name, hidden }) => name && !hidden).length > 1;
     const tags = Object.entries(series.tags).sort(([a], [b]) => (a < b ? -1 : 1));
     const aggregated = series.aggregateTags.length ? ` · over ${series.aggregateTags.join(", ")}` : "";
     return h(
@@ -188,7 +188,7 @@ export class Legend {
       },
       swatch,
       several ? h("span", { class: "letter", text: queryLetter(series.query) }) : null,
-      h("span", { class: "series-metric", text: series.metric }),
+      series.metric ? h("span", { class: "series-metric", text: series.metric }) : null,
       ...tags.map(([key, value]) => h("span", { class: "tag" }, h("span", { text: `${key}=` }), value)),
     );
   }
