@@ -42,11 +42,11 @@ function buttons({ query, letter, alone, onChange, onDuplicate, onRemove }: Card
   return list;
 }
 
-export function axisField(query: Look, onChange: () => void): HTMLElement {
+export function axisField(query: Look, onChange: () => void, className = ""): HTMLElement {
   const choices = ["left", "right"].map((value) => ({ value, text: value }));
   const control = select(choices, query.rightAxis ? "right" : "left", (value) => {
     query.rightAxis = value === "right";
     onChange();
   });
-  return field("Axis", control);
+  return field("Axis", control, className);
 }

@@ -26,7 +26,7 @@ export class ExpressionCard {
     this.root = h(
       "section",
       { class: `card${query.hidden ? " card-hidden" : ""}`, "aria-label": `Query ${letter}` },
-      cardHead({ ...options, letter }, axisField(query, onChange)),
+      cardHead({ ...options, letter }, axisField(query, onChange, "inline")),
       field("PromQL expression", this.field.input, "", this.field.root),
     );
   }
