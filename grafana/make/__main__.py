@@ -11,8 +11,10 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 import alerts  # noqa: E402
 import hosts  # noqa: E402
+import hosts_promql  # noqa: E402
 import metric  # noqa: E402
 import server  # noqa: E402
+import server_promql  # noqa: E402
 
 INTO = pathlib.Path(__file__).resolve().parent.parent / "provisioning"
 
@@ -21,6 +23,8 @@ def files():
     return {
         INTO / "dashboards/halite/server.json": server.make(),
         INTO / "dashboards/halite/hosts.json": hosts.make(),
+        INTO / "dashboards/halite/server_promql.json": server_promql.make(),
+        INTO / "dashboards/halite/hosts_promql.json": hosts_promql.make(),
         INTO / "dashboards/halite/metric.json": metric.make(),
         INTO / "dashboards/halite/alerts.json": alerts.make(),
         INTO / "alerting/halite.json": alerts.make_rules(),

@@ -142,9 +142,9 @@ def lay_out(panels):
     return panels
 
 
-def source_variable():
-    return {"type": "datasource", "name": "datasource", "label": "Data source", "query": "opentsdb",
-            "current": {"text": SOURCE, "value": SOURCE, "selected": True}, "hide": 0,
+def source_variable(kind="opentsdb", source=SOURCE):
+    return {"type": "datasource", "name": "datasource", "label": "Data source", "query": kind,
+            "current": {"text": source, "value": source, "selected": True}, "hide": 0,
             "includeAll": False, "multi": False, "options": [], "refresh": 1, "regex": ""}
 
 

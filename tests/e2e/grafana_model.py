@@ -155,6 +155,56 @@ class Source:
                 for one in answer for note in one.get(field, [])]
 
 
+@dataclasses.dataclass
+class PromqlSource:
+    """A data source Prometheus of Grafana's before a server."""
+    server: object
+    method: str  # jsonData.httpMethod
+    prefix: str
+    step: int  # seconds; jsonData.timeInterval
+
+    def api(self, page, parameters, method="GET"):
+        path, body, headers = f"{self.prefix}/api/v1/{page}", None, {}
+        text = urllib.parse.urlencode(parameters)
+        if method == "POST":
+            body, headers = text, {"Content-Type": "application/x-www-form-urlencoded"}
+        elif text:
+            path += f"?{text}"
+        status, answer = self.server.request(method, path, body, headers)
+        if status != 200:
+            raise Refused(f"{method} {path} {text}: {status} {answer[:500]!r}")
+        read = numbers_only(answer)
+        if read["status"] != "success":
+            raise Refused(f"{method} {path} {text}: {answer[:500]!r}")
+        return read["data"]
+
+    def check_health(self):
+        """Save & test."""
+        answer = self.api("query", {"query": "1+1", "time": "4"}, self.method)
+        if answer["resultType"] != "scalar" or answer["result"][1] != "2":
+            raise Refused(f"1+1 is {answer}")
+        self.api("status/buildinfo", {})
+
+    def find(self, asked):
+        """The values that a variable's query offers."""
+        found = re.fullmatch(r"label_values\((.+),\s*(\w+)\)", asked)
+        if not found:
+            raise AssertionError(f"not used by our dashboards: {asked}")
+        return self.api(f"label/{found[2]}/values", {"match[]": found[1]})
+
+    def ask(self, target, scope, begin, end):
+        """[{"labels", "points": [(second, value)]}] of a panel's target."""
+        rates = scope.with_value("__rate_interval", f"{4 * self.step}s")
+        form = {"query": rates.fill(target["expr"], "regexp"), "step": self.step,
+                "start": begin // self.step * self.step, "end": end // self.step * self.step}
+        answer = self.api("query_range", form, self.method)
+        if answer["resultType"] != "matrix":
+            raise Refused(f"{form}: {answer['resultType']}")
+        return [{"labels": one["metric"],
+                 "points": [(second, float(value)) for second, value in one["values"]]}
+                for one in answer["result"]]
+
+
 class Scope:
     """Values of a dashboard's variables: name to list of texts."""
 
@@ -174,6 +224,9 @@ class Scope:
             if name in self.singles:
                 return self.singles[name]
             values = self.values[name]
+            if form == "regexp":  # in a string of PromQL
+                texts = [re.sub(r"([\\^$*+?.()|\[\]{}])", r"\\\\\1", value) for value in values]
+                return f"({'|'.join(texts)})" if len(texts) > 1 else texts[0]
             if form == "distributed" and len(values) > 1:
                 return ",".join([values[0], *(f"{name}={other}" for other in values[1:])])
             return "|".join(values)

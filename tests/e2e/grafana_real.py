@@ -17,7 +17,7 @@ import time
 import urllib.parse
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
-from grafana_model import Refused, Source, choose, panels  # noqa: E402
+from grafana_model import PromqlSource, Refused, Source, choose, panels  # noqa: E402
 
 RANGE_S = 3600
 SETTLE_S = 8  # for a page to load and draw
@@ -75,6 +75,9 @@ def ask_server(grafana, panel, scope):
 def ask_proxy(source, panel, scope):
     """The same by the proxy, as the browser's code asks."""
     end = int(time.time())
+    if isinstance(source, PromqlSource):
+        return [sum(len(one["points"]) for one in source.ask(target, scope, end - RANGE_S, end))
+                for target in panel["targets"]]
     queries = [source.convert(target, scope, "10s") for target in panel["targets"]]
     return [sum(len(one["points"]) for one in answer)
             for answer in source.ask(queries, end - RANGE_S, end)]
@@ -84,14 +87,20 @@ def check(grafana):
     source = Source(grafana, "browser", 3, 1, 10000, "/api/datasources/proxy/uid/Halite")
     source.get("/api/aggregators")
     source.get("/api/config/filters")
+    promql = PromqlSource(grafana, "POST", "/api/datasources/proxy/uid/HalitePromQL", 15)
+    promql.check_health()
     boards = {}
     for found in grafana.json("/api/search?type=dash-db&tag=halite"):
         board = grafana.json(f"/api/dashboards/uid/{found['uid']}")["dashboard"]
-        scope = choose(board, source, prefer=("10s", "load.load.shortterm"))
+        in_promql = found["uid"].endswith("-promql")
+        asked = promql if in_promql else source
+        scope = choose(board, asked, prefer=("10s", "load.load.shortterm"))
         boards[found["uid"]] = scope
         for panel, own in panels(board, scope):
-            for way, points in (("server", ask_server(grafana, panel, own)),
-                                ("proxy", ask_proxy(source, panel, own))):
+            ways = {"proxy": ask_proxy(asked, panel, own)}
+            if not in_promql:
+                ways["server"] = ask_server(grafana, panel, own)
+            for way, points in ways.items():
                 if not all(points):
                     print(f"  empty: {board['title']}, {panel['title']}, by the {way}: {points}")
         for note in board["annotations"]["list"]:
