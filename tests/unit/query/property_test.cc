@@ -1,12 +1,9 @@
 // Random series, gaps and types, random questions: the streaming operators against the reference.
 //
-// HALITE_PROPERTY_CASES sets how many (300); ./dev properties asks for 100 000.
-// HALITE_PROPERTY_SEED makes other cases of the same numbers: a number, or `random` for one that is
-// printed. Case n of a seed is always the same; a failure names both, and HALITE_PROPERTY_FIRST=n
-// runs from it on.
+// HALITE_PROPERTY_CASES sets how many (300); ./dev properties asks for 200 000. The other settings
+// are those of tests/support/dice.h. Case n of a seed is always the same; a failure names both, and
+// HALITE_PROPERTY_FIRST=n runs from it on.
 #include <cmath>
-#include <cstdlib>
-#include <random>
 #include <string>
 #include <vector>
 
@@ -22,6 +19,7 @@
 #include "query/parse/aggregator.h"
 #include "query/parse/parse_context.h"
 #include "query/parse/question_parse.h"
+#include "tests/support/dice.h"
 #include "tests/support/run_task.h"
 #include "tests/support/sample_point_store.h"
 #include "tests/support/sanitized.h"
@@ -30,37 +28,14 @@
 namespace halite::query {
 namespace {
 
+using test::Dice;
+
 // Around New Year, the two changes of clocks in Paris and a 29th of February.
 const std::vector<TimestampMs> kEpochs = {1'356'998'400'000, 1'356'998'400'000, 1'364'688'000'000,
                                           1'382'832'000'000, 1'456'700'400'000};
 const std::vector<std::string> kZones = {
     "", "Europe/Paris", "Asia/Kolkata", "America/St_Johns", "Australia/Lord_Howe", "Pacific/Apia"};
 constexpr std::int64_t kHour = 3'600'000;
-
-int setting(const char* name, int otherwise) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? otherwise : std::atoi(text);
-}
-
-std::uint64_t chosen_seed() {
-  const char* text = std::getenv("HALITE_PROPERTY_SEED");
-  if (text == nullptr) return 0;
-  if (std::string_view(text) != "random") return std::strtoull(text, nullptr, 10);
-  return std::random_device{}();
-}
-
-struct Dice {
-  std::mt19937_64 random;
-  explicit Dice(std::uint64_t seed) : random(seed) {}
-  std::int64_t upto(std::int64_t max) {
-    return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(max + 1));
-  }
-  bool one_in(int n) { return upto(n - 1) == 0; }
-  template <class T>
-  T of(const std::vector<T>& choices) {
-    return choices[static_cast<std::size_t>(upto(static_cast<std::int64_t>(choices.size()) - 1))];
-  }
-};
 
 struct Shape {
   bool early = false;     // every series has a point in the first hour
@@ -280,11 +255,11 @@ class Property : public testing::Test {
   }
 
   void run_all(Shape shape, const QueryLimits& limits, std::uint64_t times = 1) {
-    const std::uint64_t seed = chosen_seed();
-    const auto first = static_cast<std::uint64_t>(setting("HALITE_PROPERTY_FIRST", 0));
-    const auto cases =
-        static_cast<std::uint64_t>(setting("HALITE_PROPERTY_CASES", test::kSanitized ? 100 : 300)) *
-        times;
+    const std::uint64_t seed = test::chosen_seed();
+    const auto first = static_cast<std::uint64_t>(test::setting("HALITE_PROPERTY_FIRST", 0));
+    const auto cases = static_cast<std::uint64_t>(
+                           test::setting("HALITE_PROPERTY_CASES", test::kSanitized ? 100 : 300)) *
+                       times;
     fmt::print("HALITE_PROPERTY_SEED={}, {} cases from {}\n", seed, cases, first);
     for (std::uint64_t i = first; i < first + cases && !HasFatalFailure(); ++i) {
       run(seed, i, shape, limits);
