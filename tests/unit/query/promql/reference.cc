@@ -192,9 +192,8 @@ double quantile(double q, Numbers values) {
   if (values.empty() || std::isnan(q)) return kNan;
   if (q < 0) return -kInfinity;
   if (q > 1) return kInfinity;
-  std::ranges::sort(values, [](double a, double b) {
-    return std::isnan(a) ? !std::isnan(b) : a < b;
-  });
+  std::ranges::sort(values,
+                    [](double a, double b) { return std::isnan(a) ? !std::isnan(b) : a < b; });
   const double rank = q * static_cast<double>(values.size() - 1);
   const auto low = static_cast<std::size_t>(std::floor(rank));
   const std::size_t high = std::min(values.size() - 1, low + 1);
@@ -296,7 +295,9 @@ const std::map<std::string, double (*)(double), std::less<>> kMathFunctions = {
     {"log10", [](double v) { return std::log10(v); }},
     {"log2", [](double v) { return std::log2(v); }},
     {"rad", [](double v) { return v * std::numbers::pi / 180; }},
-    {"sgn", [](double v) { return v < 0 ? -1 : v > 0 ? 1 : v; }},
+    {"sgn", [](double v) { return v < 0   ? -1
+                                  : v > 0 ? 1
+                                          : v; }},
     {"sin", [](double v) { return std::sin(v); }},
     {"sinh", [](double v) { return std::sinh(v); }},
     {"sqrt", [](double v) { return std::sqrt(v); }},
@@ -450,9 +451,8 @@ double rank_of(double x, const Buckets& buckets) {
   for (const auto& [bound, upto] : buckets) {
     if (begin >= x) return std::min(below, count);
     if (bound > x) {
-      const double rank = begin == -kInfinity
-                              ? upto
-                              : below + (upto - below) * (x - begin) / (bound - begin);
+      const double rank =
+          begin == -kInfinity ? upto : below + (upto - below) * (x - begin) / (bound - begin);
       return std::min(rank, count);
     }
     begin = bound;
@@ -826,8 +826,8 @@ Value Reference::call(const Call& call, TimestampMs time) {
   }
   if (name == "absent" || name == "absent_over_time") {
     const Expr& argument = without_parentheses(*call.arguments[0]);
-    const bool empty = name == "absent" ? vector(argument, time).empty()
-                                        : matrix(argument, time).empty();
+    const bool empty =
+        name == "absent" ? vector(argument, time).empty() : matrix(argument, time).empty();
     return empty ? Vector{{absent_labels(argument), 1}} : Vector();
   }
   if (name.starts_with("sort")) return vector(*call.arguments[0], time);
@@ -895,8 +895,8 @@ std::optional<double> Reference::over_range(std::string_view name, const Range& 
     double count = 0;
     for (std::size_t i = 1; i < values.size(); ++i) {
       const bool both_nan = std::isnan(values[i]) && std::isnan(values[i - 1]);
-      const bool counts = name == "resets" ? values[i] < values[i - 1]
-                                           : values[i] != values[i - 1] && !both_nan;
+      const bool counts =
+          name == "resets" ? values[i] < values[i - 1] : values[i] != values[i - 1] && !both_nan;
       count += counts ? 1 : 0;
     }
     return count;
@@ -914,8 +914,8 @@ std::optional<double> Reference::over_range(std::string_view name, const Range& 
     const double distance =
         std::abs(parameter) + std::abs(seconds(range.now - samples.front().time));
     const double span = seconds(samples.back().time - samples.front().time);
-    return inexact(result, {result, greatest_size(values) * (1 + distance / span) *
-                                        (1 + distance / span)});
+    return inexact(result,
+                   {result, greatest_size(values) * (1 + distance / span) * (1 + distance / span)});
   }
   if (name == "sum_over_time") return inexact(sum_over_time(values), values);
   if (name == "avg_over_time") return inexact(average(values), values);
