@@ -61,8 +61,7 @@ Result<promql::ExprPtr> parse_question(const PromqlQuestion& question, const Que
                             promql::type_name(expr->type)));
   }
   const promql::Steps& steps = question.steps;
-  const bool one_time = steps.count == 1;
-  TRY_VOID(promql::resolve_durations(*expr, one_time ? 0 : steps.step_ms,
+  TRY_VOID(promql::resolve_durations(*expr, question.range ? steps.step_ms : 0,
                                      steps.last() - steps.begin));
   return expr;
 }

@@ -28,7 +28,7 @@ struct ParseOptions {
                                                      const ParseOptions& options);
 
 // Computes the durations that are expressions. `range_ms` is from the first to the last time of the
-// query, `step_ms` 0 if these are the same. kInvalidArgument: "S:E: duration must be ...".
+// query, `step_ms` 0 if it is no range query. kInvalidArgument: "S:E: duration must be ...".
 [[nodiscard]] Result<void> resolve_durations(Expr& expr, std::int64_t step_ms,
                                              std::int64_t range_ms);
 

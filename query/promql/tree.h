@@ -39,7 +39,7 @@ using DurationExprPtr = std::unique_ptr<DurationExpr>;
 
 enum class DurationOp : std::uint8_t {
   kNumber,
-  kStep,   // step(): that of the query, 0 if it has one time only
+  kStep,   // step(): that of a range query, otherwise 0
   kRange,  // range(): from the first to the last time of the query
   kAdd,
   kSubtract,

@@ -85,12 +85,12 @@ std::vector<double> scalar_of(const Vector& vector, std::size_t steps) {
 }
 
 // The functions of experimental duration expressions that are allowed anywhere.
-std::optional<double> constant_of(std::string_view name, Steps query) {
+std::optional<double> constant_of(std::string_view name, Steps query, bool instant) {
   if (name == "pi") return std::numbers::pi;
   if (name == "start") return seconds(query.begin);
   if (name == "end") return seconds(query.last());
   if (name == "range") return seconds(query.last() - query.begin);
-  if (name == "step") return query.count == 1 ? 0 : seconds(query.step_ms);
+  if (name == "step") return instant ? 0 : seconds(query.step_ms);
   return std::nullopt;
 }
 
@@ -100,7 +100,7 @@ Task<Value> Evaluator::call(const Expr* expr, Steps steps) {
   const auto& node = std::get<Call>(expr->node);
   const std::string_view name = node.function->name;
   if (name == "time") co_return Scalar{times_of(steps)};
-  if (const auto constant = constant_of(name, query_steps_)) {
+  if (const auto constant = constant_of(name, query_steps_, options_.instant)) {
     co_return Scalar{std::vector<double>(steps.count, *constant)};
   }
   if (name == "vector") {

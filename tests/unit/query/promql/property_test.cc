@@ -377,8 +377,7 @@ Verdict judge(const World& world, const Asked& asked) {
   auto parsed = parse(asked.expression, {});
   if (!parsed) return wrong("it is not parsed: " + parsed.error().message);
   Expr& expr = **parsed;
-  const bool one_time = asked.steps.count == 1;
-  const Result<void> resolved = resolve_durations(expr, one_time ? 0 : asked.steps.step_ms,
+  const Result<void> resolved = resolve_durations(expr, asked.range ? asked.steps.step_ms : 0,
                                                   asked.steps.last() - asked.steps.begin);
   if (!resolved) return wrong("a duration: " + resolved.error().message);
   ReferenceQuery query;
