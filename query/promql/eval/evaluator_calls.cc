@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numbers>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -39,7 +40,8 @@ std::string_view text_of(const Expr& expr) {
   return std::get<StringLiteral>(without_parentheses(expr).node).value;
 }
 
-// The labels that absent() can know: those of = matchers, each with one matcher only.
+// The labels that absent() can know: those of = matchers. A later matcher of the same label removes
+// it.
 Labels absent_labels(const Expr& argument, TextArena& texts) {
   const Expr& expr = without_parentheses(argument);
   const std::vector<LabelMatcher>* matchers = nullptr;
@@ -51,10 +53,14 @@ Labels absent_labels(const Expr& argument, TextArena& texts) {
     return {};
   }
   Labels labels;
+  std::set<std::string_view> known;
   for (const LabelMatcher& matcher : *matchers) {
-    const bool alone = std::ranges::count(*matchers, matcher.name(), &LabelMatcher::name) == 1;
-    if (!alone || matcher.kind() != MatchKind::kEqual || matcher.name() == kMetricLabel) continue;
-    labels.set(texts.keep(matcher.name()), texts.keep(matcher.value()));
+    if (matcher.name() == kMetricLabel) continue;
+    if (matcher.kind() == MatchKind::kEqual && known.insert(matcher.name()).second) {
+      labels.set(texts.keep(matcher.name()), texts.keep(matcher.value()));
+    } else {
+      labels.erase(matcher.name());
+    }
   }
   return labels;
 }
