@@ -19,7 +19,6 @@ constexpr std::string_view kBlankCharacters = " \t\n\r";
 
 bool is_blank(char c) { return kBlankCharacters.contains(c); }
 bool begins_word(char c) { return is_letter(c) || c == '_'; }
-bool is_word(char c) { return is_letter_or_digit(c) || c == '_'; }
 bool begins_number(std::string_view text) {
   return is_digit(text[0]) || (text[0] == '.' && text.size() > 1 && is_digit(text[1]));
 }
@@ -153,7 +152,7 @@ Result<Token> Lexer::end() {
 }
 
 Result<Token> Lexer::word() {
-  while (is_word(peek()) || peek() == ':') ++at_;
+  while (is_word_character(peek()) || peek() == ':') ++at_;
   Token word = token(TokenKind::kIdentifier);
   if (word.text.contains(':')) {
     word.kind = TokenKind::kMetricIdentifier;
@@ -202,7 +201,7 @@ Result<Token> Lexer::brace_token() {
   const std::string_view rest = text_.substr(at_);
   const char c = rest.front();
   if (begins_word(c)) {
-    while (is_word(peek())) ++at_;
+    while (is_word_character(peek())) ++at_;
     return token(TokenKind::kIdentifier);
   }
   if (c == '"' || c == '\'' || c == '`') return string();

@@ -18,9 +18,6 @@
 namespace halite::query::promql {
 namespace {
 
-// Whether a number that this character follows is wrong.
-bool joins_number(char c) { return is_letter_or_digit(c) || c == '_'; }
-
 // Reads characters of a text from its start.
 class Cursor {
  public:
@@ -28,7 +25,7 @@ class Cursor {
 
   [[nodiscard]] std::size_t at() const { return at_; }
   [[nodiscard]] bool at_end() const { return at_ == text_.size(); }
-  [[nodiscard]] bool at_word() const { return !at_end() && joins_number(text_[at_]); }
+  [[nodiscard]] bool at_word() const { return !at_end() && is_word_character(text_[at_]); }
   [[nodiscard]] bool is(std::string_view set) const {
     return !at_end() && set.contains(text_[at_]);
   }

@@ -6,9 +6,12 @@
 #include <string>
 #include <string_view>
 
+#include "common/bytes/ascii.h"
 #include "common/result.h"
 
 namespace halite::query::promql {
+
+[[nodiscard]] constexpr bool is_word_character(char c) { return is_letter_or_digit(c) || c == '_'; }
 
 // What begins with a digit, or with a point and a digit.
 struct ScannedNumber {

@@ -17,8 +17,8 @@ using test::Dice;
 using Texts = std::vector<std::string>;
 
 constexpr int kDepthMax = 4;
-constexpr std::int64_t kMinute = 60'000;
-constexpr std::int64_t kSpan = 30 * kMinute;  // of the series
+constexpr std::int64_t kMinuteMs = 60'000;
+constexpr std::int64_t kSpan = 30 * kMinuteMs;  // of the series
 
 // ---- series -------------------------------------------------------------------------------------
 
