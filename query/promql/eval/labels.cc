@@ -10,9 +10,6 @@
 namespace halite::query::promql {
 namespace {
 
-constexpr std::string_view kTypeLabel = "__type__";
-constexpr std::string_view kUnitLabel = "__unit__";
-
 void append_text_key(std::string& to, std::string_view text) {
   const auto size = static_cast<std::uint32_t>(text.size());
   std::array<char, sizeof size> bytes;
@@ -91,7 +88,7 @@ void Labels::erase(std::string_view name) {
 
 void Labels::drop_name() {
   std::erase_if(labels_, [](const Label& label) {
-    return label.name == kMetricLabel || label.name == kTypeLabel || label.name == kUnitLabel;
+    return std::ranges::find(kNameLabels, label.name) != kNameLabels.end();
   });
 }
 

@@ -4,6 +4,7 @@
 //   Threads   as a std::vector.
 #pragma once
 
+#include <array>
 #include <compare>
 #include <deque>
 #include <initializer_list>
@@ -17,6 +18,10 @@
 #include "storage/api/series.h"
 
 namespace halite::query::promql {
+
+// What most operations remove: the metric's name, its type and its unit.
+inline constexpr std::array<std::string_view, 3> kNameLabels = {kMetricLabel, "__type__",
+                                                                "__unit__"};
 
 struct Label {
   std::string_view name;
@@ -54,8 +59,7 @@ class Labels {
   // An empty value removes the label.
   void set(std::string_view name, std::string_view value);
   void erase(std::string_view name);
-  // What most operations remove: the metric's name, __type__ and __unit__.
-  void drop_name();
+  void drop_name();  // erases kNameLabels
   // Keeps only these, or all but these. `names` are sorted.
   void keep_only(std::span<const std::string> names);
   void erase_all(std::span<const std::string> names);
