@@ -25,6 +25,7 @@ constexpr std::int64_t kTextBytes = sizeof(std::string);
 
 // What an answer needs as long as it lives.
 struct Kept {
+  std::shared_ptr<const promql::Expr> expr;  // whose texts are names of labels
   promql::TextArena texts;
   std::vector<std::shared_ptr<const storage::Selection>> selections;
   std::shared_ptr<const AnswerReservation> room;
@@ -267,6 +268,7 @@ Task<std::shared_ptr<const PromqlAnswer>> run_promql(storage::PointStore* store,
     const std::unique_ptr<SteppedRun> run =
         scheduler->begin_steps(small ? small_limits(limits) : limits, stop);
     auto kept = std::make_shared<Kept>();
+    kept->expr = expr;
     auto evaluating =
         run->step(evaluate(store, asked, expr, limits.promql, kept, run->budget()), pace);
     Result<std::shared_ptr<PromqlAnswer>> answer = co_await std::move(evaluating);

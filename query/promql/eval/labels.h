@@ -1,6 +1,7 @@
 // The labels of an element of a vector, the metric's name __name__ among them.
 //
-//   Lifetime  texts belong to the store, pinned by the query's selections, or to a TextArena.
+//   Lifetime  texts belong to the store, pinned by the query's selections, to the expression, or to
+//             a TextArena.
 //   Threads   as a std::vector.
 #pragma once
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "query/promql/eval/match_side.h"
-include "query/promql/eval/merge.h"
+#include "query/promql/eval/merge.h"
 #include "query/promql/eval/row_groups.h"
 
 namespace halite::query::promql {
