@@ -14,7 +14,8 @@ EXPERIMENTAL_FUNCTIONS = {
     "ts_of_max_over_time", "ts_of_min_over_time"}
 # Lines of module v0.314.0 whose answers need --enable-feature=promql-delayed-name-removal: a name that is
 # dropped at the end, so that until then it tells series apart.
-DELAYED_NAMES = {"name_label_dropping.test": (59, 64, 69, 74, 89, 115, 119, 123)}
+DELAYED_NAMES = {"name_label_dropping.test": (59, 64, 69, 74, 89, 115, 119, 123),
+                 "type_and_unit.test": (77, 92, 222, 237)}
 FILLS = {"fill", "fill_left", "fill_right"}
 EXTENDED = {"anchored", "smoothed"}
 LABEL_LISTS = {"by", "without", "on", "ignoring", "group_left", "group_right"}

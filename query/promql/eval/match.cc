@@ -48,7 +48,7 @@ class Matcher {
         swapped_(matching_.cardinality == MatchCardinality::kOneToMany),
         steps_(steps),
         ordered_(swapped_ ? right.ordered : left.ordered),
-        groups_(signatures_of(matching_)),
+        groups_(matching_.labels, matching_.on),
         names_(matching_.labels),
         one_(swapped_ ? std::move(left) : std::move(right), groups_),
         many_(swapped_ ? std::move(right) : std::move(left), groups_) {

@@ -6,26 +6,13 @@
 #include <cstdint>
 #include <limits>
 #include <span>
-#include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "query/promql/eval/row_groups.h"
 #include "query/promql/eval/values.h"
-#include "query/promql/tree.h"
 
 namespace halite::query::promql {
-
-// What decides which elements of two vectors belong together. Without on(), the metric's name, its
-// type and its unit do not.
-[[nodiscard]] inline RowGroups signatures_of(const VectorMatching& matching) {
-  std::vector<std::string> names = matching.labels;
-  if (!matching.on) {
-    for (const std::string_view name : kNameLabels) names.emplace_back(name);
-  }
-  return {std::move(names), matching.on};
-}
 
 class MatchSide {
  public:

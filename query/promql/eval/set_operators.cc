@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "query/promql/eval/match_side.h"
 #include "query/promql/eval/merge.h"
 #include "query/promql/eval/row_groups.h"
 
@@ -42,7 +41,7 @@ void filter_by(std::vector<Row>& rows, const std::vector<Row>& other, RowGroups&
 }  // namespace
 
 Result<Vector> evaluate_set(const Binary& binary, Vector left, Vector right, const Steps& steps) {
-  RowGroups signatures = signatures_of(binary.matching);
+  RowGroups signatures(binary.matching.labels, binary.matching.on);
   if (binary.op != BinaryOp::kOr) {
     filter_by(left.rows, right.rows, signatures, steps.count, binary.op == BinaryOp::kAnd);
     remove_empty(left);
