@@ -1,3 +1,4 @@
+// Over 400 lines because all requests share the parts of one engine.
 #include "query/engine/engine.h"
 
 #include <algorithm>

@@ -10,6 +10,8 @@ namespace {
 // The memory of a name in a list, besides its text.
 constexpr std::int64_t kNameBytes = sizeof(std::string);
 
+constexpr std::int64_t kIdBytes = sizeof(storage::SeriesId);
+
 }  // namespace
 
 SeriesSearch::SeriesSearch(storage::PointStore& store, std::vector<Selector> selectors,
@@ -92,6 +94,7 @@ Task<FoundMetric> SeriesSearch::find(std::string metric) {
     if (applying.size() == 1 && ids.size() == before) {
       CO_TRY_VOID(budget_->add_series(ids.size()));
       if (ids.empty()) co_return FoundMetric{};
+      CO_TRY_VOID(budget_->add_bytes(std::ssize(ids) * kIdBytes));
       co_return FoundMetric{.selection = std::move(selected), .series = std::move(ids)};
     }
     for (const storage::SeriesId id : ids) {

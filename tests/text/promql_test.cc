@@ -132,13 +132,14 @@ class Asker {
     return at == std::string::npos ? refusal(error) : error.message.substr(at + kMark.size());
   }
 
-  // Without the parentheses of durations, of which printing adds some.
+  // Without the parentheses of durations, of which printing adds some; matchers have no order.
   static std::string tree(const Expr& expr) {
     constexpr std::string_view kWrapped = R"("wrapped":true)";
     std::string json = tree_json(expr);
     for (auto at = json.find(kWrapped); at != std::string::npos; at = json.find(kWrapped, at)) {
       json.replace(at, kWrapped.size(), R"("wrapped":false)");
     }
+    std::ranges::sort(json);
     return json;
   }
 

@@ -91,12 +91,12 @@ std::vector<double> scalar_of(const Vector& vector, std::size_t steps) {
 }
 
 // The functions of experimental duration expressions that are allowed anywhere.
-std::optional<double> constant_of(std::string_view name, Steps query, bool instant) {
+std::optional<double> constant_of(std::string_view name, Steps asked, bool instant) {
   if (name == "pi") return std::numbers::pi;
-  if (name == "start") return seconds(query.begin);
-  if (name == "end") return seconds(query.last());
-  if (name == "range") return seconds(query.last() - query.begin);
-  if (name == "step") return instant ? 0 : seconds(query.step_ms);
+  if (name == "start") return seconds(asked.begin);
+  if (name == "end") return seconds(asked.last());
+  if (name == "range") return seconds(asked.last() - asked.begin);
+  if (name == "step") return instant ? 0 : seconds(asked.step_ms);
   return std::nullopt;
 }
 

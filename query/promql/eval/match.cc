@@ -128,11 +128,13 @@ class Matcher {
     }
     if (found_row == kNone) return found;
     const Labels& labels = one_.rows()[found_row].labels;
+    std::string first = labels.text();
+    std::string second = one_.rows()[found_before].labels.text();
+    if (second < first) first.swap(second);
     found.message = fmt::format(
         "found duplicate series for the match group {} on the {} hand-side of the operation: "
         "[{}, {}];many-to-many matching not allowed: matching labels must be unique on one side",
-        groups_.reduce(labels).text(), swapped_ ? "left" : "right", labels.text(),
-        one_.rows()[found_before].labels.text());
+        groups_.reduce(labels).text(), swapped_ ? "left" : "right", first, second);
     return found;
   }
 

@@ -99,7 +99,7 @@ test("an error marks the word at its place", () => {
   assert.equal(marked("1:6: parse error: unclosed left parenthesis", "rate(up"), "rate([up] unclosed left parenthesis");
   assert.equal(marked("2:3: parse error: x", "a +\n  bc"), "a +\n  [bc] x");
   assert.equal(marked("1:9: parse error: end", "sum(up +"), "sum(up +[] end");
-  assert.equal(marked("1:8: parse error: x", 'a{ü="€"'), 'a{ü=["€"] x'); // columns are bytes
+  assert.equal(marked("1:6: parse error: x", 'a{ü="€"'), 'a{ü=["€"] x'); // columns are bytes
   assert.equal(marked("3:1: parse error: x", "a"), null);
   assert.equal(marked('invalid parameter "query": unknown position: parse error: no expression found in input', ""), null);
   assert.equal(marked("vector cannot contain metrics with the same labelset", "up"), null);
