@@ -26,11 +26,11 @@ struct FetchLimitOptions {
 
 // Limits and defaults of PromQL; query/promql/parse.h explains the first three.
 struct PromqlOptions {
-  std::size_t bytes_max = 1 << 16;         // query.promql_bytes_max: of an expression
-  std::size_t depth_max = 200;             // query.promql_depth_max: nesting
-  bool experimental = false;               // query.promql_experimental
-  std::int64_t lookback_ms = 300'000;      // query.promql_lookback_ms: how old a sample may be
-  std::int64_t default_step_ms = 60'000;   // query.promql_step_ms: of subqueries without a step
+  std::size_t bytes_max = 1 << 16;        // query.promql_bytes_max: of an expression
+  std::size_t depth_max = 200;            // query.promql_depth_max: nesting
+  bool experimental = false;              // query.promql_experimental
+  std::int64_t lookback_ms = 300'000;     // query.promql_lookback_ms: how old a sample may be
+  std::int64_t default_step_ms = 60'000;  // query.promql_step_ms: of subqueries without a step
 };
 
 struct QueryLimits {

@@ -20,6 +20,7 @@ struct PromqlQuestion {
   std::string expression;
   promql::Steps steps;
   bool range = false;                       // its answer has the form of a range query
+  std::optional<TimestampMs> end;           // as given; it may be later than the last step
   std::optional<std::int64_t> lookback_ms;  // otherwise query.promql_lookback_ms
   std::optional<std::int64_t> timeout_ms;   // if it is shorter than query.timeout_ms
 };

@@ -63,7 +63,7 @@ Result<promql::ExprPtr> parse_question(const PromqlQuestion& question, const Que
   }
   const promql::Steps& steps = question.steps;
   TRY_VOID(promql::resolve_durations(*expr, question.range ? steps.step_ms : 0,
-                                     steps.last() - steps.begin));
+                                     question.end.value_or(steps.last()) - steps.begin));
   return expr;
 }
 
@@ -88,7 +88,8 @@ Task<std::shared_ptr<PromqlAnswer>> evaluate(storage::PointStore* store,
   promql::Evaluator evaluator(*store, budget,
                               {.lookback_ms = question->lookback_ms.value_or(options.lookback_ms),
                                .default_step_ms = options.default_step_ms,
-                               .instant = !question->range},
+                               .instant = !question->range,
+                               .end = question->end.value_or(question->steps.last())},
                               question->steps, kept->texts, annotations);
   auto evaluating = evaluator.evaluate(*expr);
   Result<promql::Value> value = co_await std::move(evaluating);
@@ -197,8 +198,8 @@ Task<FoundNames> search_names(storage::PointStore* store, SeriesQuestion questio
   NameSet names(*budget);
   const std::size_t limit = question.limit;
   if (question.selectors.empty()) {
-    auto listing = store->suggest(storage::NameKind::kTagKey, "",
-                                  std::numeric_limits<std::size_t>::max());
+    auto listing =
+        store->suggest(storage::NameKind::kTagKey, "", std::numeric_limits<std::size_t>::max());
     CO_TRY(const std::vector<std::string> keys, co_await std::move(listing));
     for (const std::string& key : keys) CO_TRY_VOID(names.add(key));
     CO_TRY_VOID(names.add(kMetricLabel));
@@ -251,8 +252,7 @@ promql::ParseOptions parse_options(const QueryLimits& limits) {
 }
 
 Task<std::shared_ptr<const PromqlAnswer>> run_promql(storage::PointStore* store,
-                                                     Scheduler* scheduler,
-                                                     PromqlQuestion question,
+                                                     Scheduler* scheduler, PromqlQuestion question,
                                                      QueryLimits limits, std::stop_token stop) {
   auto parsed = parse_question(question, limits);
   if (!parsed) co_return std::unexpected(bad_expression(std::move(parsed).error()));

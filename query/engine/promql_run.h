@@ -15,12 +15,12 @@ namespace halite::query {
 
 // The store and the scheduler outlive these.
 Task<std::shared_ptr<const PromqlAnswer>> run_promql(storage::PointStore* store,
-                                                     Scheduler* scheduler,
-                                                     PromqlQuestion question,
+                                                     Scheduler* scheduler, PromqlQuestion question,
                                                      QueryLimits limits, std::stop_token stop);
 
-Task<std::shared_ptr<const FoundSeries>> run_series_search(
-    storage::PointStore* store, SeriesQuestion question, std::unique_ptr<SteppedRun> run);
+Task<std::shared_ptr<const FoundSeries>> run_series_search(storage::PointStore* store,
+                                                           SeriesQuestion question,
+                                                           std::unique_ptr<SteppedRun> run);
 
 // The names of the labels of all series that are found.
 Task<FoundNames> run_label_names(storage::PointStore* store, SeriesQuestion question,

@@ -51,9 +51,25 @@ constexpr auto kOfDate =
 
 // From a range vector to an instant vector.
 constexpr auto kOfMatrix = std::to_array<std::string_view>(
-    {"absent_over_time", "avg_over_time", "changes", "count_over_time", "delta", "deriv",
-     "first_over_time", "idelta", "increase", "irate", "last_over_time", "max_over_time",
-     "min_over_time", "present_over_time", "rate", "resets", "stddev_over_time", "stdvar_over_time",
+    {"absent_over_time",
+     "avg_over_time",
+     "changes",
+     "count_over_time",
+     "default_rollup",  // of MetricsQL: vmalert asks for the state of its alerts with it
+     "delta",
+     "deriv",
+     "first_over_time",
+     "idelta",
+     "increase",
+     "irate",
+     "last_over_time",
+     "max_over_time",
+     "min_over_time",
+     "present_over_time",
+     "rate",
+     "resets",
+     "stddev_over_time",
+     "stdvar_over_time",
      "sum_over_time"});
 constexpr auto kExperimentalOfMatrix = std::to_array<std::string_view>(
     {"mad_over_time", "ts_of_first_over_time", "ts_of_last_over_time", "ts_of_max_over_time",

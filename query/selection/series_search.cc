@@ -20,8 +20,8 @@ SeriesSearch::SeriesSearch(storage::PointStore& store, std::vector<Selector> sel
 
 Task<std::vector<std::string>> SeriesSearch::metrics() {
   std::set<std::string> found;
-  const bool all = std::ranges::any_of(selectors_,
-                                       [](const Selector& one) { return one.metric() == nullptr; });
+  const bool all =
+      std::ranges::any_of(selectors_, [](const Selector& one) { return one.metric() == nullptr; });
   if (all) {
     auto listing =
         store_.suggest(storage::NameKind::kMetric, "", std::numeric_limits<std::size_t>::max());
@@ -88,9 +88,8 @@ Task<FoundMetric> SeriesSearch::find(std::string metric) {
     auto listing = store_.lookup(selected, 0);
     CO_TRY(storage::PinnedSeries ids, co_await std::move(listing));
     const std::size_t before = ids.size();
-    ids.erase_if([&](storage::SeriesId id) {
-      return !selector->matches_tags(store_.series(id).tags);
-    });
+    ids.erase_if(
+        [&](storage::SeriesId id) { return !selector->matches_tags(store_.series(id).tags); });
     if (applying.size() == 1 && ids.size() == before) {
       CO_TRY_VOID(budget_->add_series(ids.size()));
       if (ids.empty()) co_return FoundMetric{};

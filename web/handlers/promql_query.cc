@@ -76,7 +76,7 @@ Result<Asked> instant_asked(const Call& call) {
   return asked;
 }
 
-Result<query::promql::Steps> read_steps(const PrometheusParameters& parameters) {
+Result<void> read_steps(const PrometheusParameters& parameters, query::PromqlQuestion& question) {
   const Result<TimestampMs> start = parameters.time("start");
   if (!start) return std::unexpected(invalid_parameter("start", start.error()));
   const Result<TimestampMs> end = parameters.time("end");
@@ -98,8 +98,10 @@ Result<query::promql::Steps> read_steps(const PrometheusParameters& parameters) 
                 "exceeded maximum resolution of 11,000 points per timeseries. Try decreasing the "
                 "query resolution (?step=XX)");
   }
-  return query::promql::Steps{
+  question.steps = {
       .begin = *start, .step_ms = *step, .count = static_cast<std::size_t>(further) + 1};
+  question.end = *end;
+  return {};
 }
 
 Result<Asked> range_asked(const Call& call) {
@@ -110,7 +112,7 @@ Result<Asked> range_asked(const Call& call) {
   asked.format.limit = *limit;
   asked.format.range = true;
   asked.question.range = true;
-  TRY(asked.question.steps, read_steps(parameters));
+  TRY_VOID(read_steps(parameters, asked.question));
   TRY_VOID(read_options(parameters, asked));
   return asked;
 }

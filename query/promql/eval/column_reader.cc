@@ -162,14 +162,12 @@ struct GroupReading {
     return {.group = fold.group_of(labels), .windows = SeriesWindows(*plan)};
   }
   void add(State& state, const storage::Block& block) {
-    state.windows.add(block, [&](std::size_t step, double value) {
-      fold.add(state.group, step, value);
-    });
+    state.windows.add(block,
+                      [&](std::size_t step, double value) { fold.add(state.group, step, value); });
   }
   void finish(State& state) {
-    state.windows.finish([&](std::size_t step, double value) {
-      fold.add(state.group, step, value);
-    });
+    state.windows.finish(
+        [&](std::size_t step, double value) { fold.add(state.group, step, value); });
   }
   [[nodiscard]] std::int64_t bytes() const { return fold.bytes(); }
   static std::int64_t bytes(const State& state) {

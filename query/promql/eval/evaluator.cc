@@ -14,9 +14,7 @@ namespace {
 
 Selector selector_of(const VectorSelector& selector) { return {.matchers = selector.matchers}; }
 
-void sort_by_labels(Vector& vector) {
-  std::ranges::sort(vector.rows, {}, &Row::labels);
-}
+void sort_by_labels(Vector& vector) { std::ranges::sort(vector.rows, {}, &Row::labels); }
 
 }  // namespace
 
@@ -115,7 +113,7 @@ WindowPlan Evaluator::plan_of(const TimeModifiers& time, Steps steps) const {
       plan.fixed_end = query_steps_.begin - time.offset.ms;
       break;
     case AtKind::kEnd:
-      plan.fixed_end = query_steps_.last() - time.offset.ms;
+      plan.fixed_end = options_.end - time.offset.ms;
       break;
   }
   return plan;
@@ -163,13 +161,10 @@ Task<Value> Evaluator::matrix(const Expr* expr, Steps steps) {
 // The multiples of the step in all windows of the plan.
 Steps Evaluator::inner_steps(const Subquery& subquery, const WindowPlan& plan) const {
   const std::int64_t step = subquery.step.ms != 0 ? subquery.step.ms : options_.default_step_ms;
-  const auto floor = [step](TimestampMs time) {
-    return time - ((time % step) + step) % step;
-  };
+  const auto floor = [step](TimestampMs time) { return time - ((time % step) + step) % step; };
   const TimestampMs begin = floor(plan.end_of(0) - plan.range_ms) + step;
   const TimestampMs last = floor(plan.end_of(plan.steps.count - 1));
-  const std::size_t count =
-      begin > last ? 0 : static_cast<std::size_t>((last - begin) / step) + 1;
+  const std::size_t count = begin > last ? 0 : static_cast<std::size_t>((last - begin) / step) + 1;
   return {.begin = begin, .step_ms = step, .count = count};
 }
 
@@ -191,8 +186,7 @@ Task<Vector> Evaluator::over_subquery(const Subquery* subquery, WindowPlan plan)
     }
     row.values = {};
     CO_TRY_VOID(budget_->check());
-    CO_TRY_VOID(
-        budget_->add_bytes(static_cast<std::int64_t>(plan.steps.count * sizeof(double))));
+    CO_TRY_VOID(budget_->add_bytes(static_cast<std::int64_t>(plan.steps.count * sizeof(double))));
     Row to{.labels = std::move(row.labels),
            .values = std::vector<double>(plan.steps.count, kAbsent)};
     bool has_values = false;

@@ -27,9 +27,10 @@
 namespace halite::query::promql {
 
 struct EvaluationOptions {
-  std::int64_t lookback_ms = 300'000;      // query.promql_lookback_ms
-  std::int64_t default_step_ms = 60'000;   // query.promql_step_ms: of subqueries without one
-  bool instant = true;                     // the query has one time only
+  std::int64_t lookback_ms = 300'000;     // query.promql_lookback_ms
+  std::int64_t default_step_ms = 60'000;  // query.promql_step_ms: of subqueries without one
+  bool instant = true;                    // the query has one time only
+  TimestampMs end = 0;                    // of the query: the last step or later
 };
 
 class Evaluator {

@@ -68,9 +68,8 @@ Labels absent_labels(const Expr& argument, TextArena& texts) {
 bool has_counter_name(std::string_view metric) {
   static constexpr auto kEndings =
       std::to_array<std::string_view>({"_total", "_sum", "_count", "_bucket"});
-  return std::ranges::any_of(kEndings, [metric](std::string_view ending) {
-    return metric.ends_with(ending);
-  });
+  return std::ranges::any_of(
+      kEndings, [metric](std::string_view ending) { return metric.ends_with(ending); });
 }
 
 // The value of the only element at each step, or NaN.
@@ -91,12 +90,13 @@ std::vector<double> scalar_of(const Vector& vector, std::size_t steps) {
 }
 
 // The functions of experimental duration expressions that are allowed anywhere.
-std::optional<double> constant_of(std::string_view name, Steps asked, bool instant) {
+std::optional<double> constant_of(std::string_view name, Steps asked,
+                                  const EvaluationOptions& options) {
   if (name == "pi") return std::numbers::pi;
   if (name == "start") return seconds(asked.begin);
-  if (name == "end") return seconds(asked.last());
-  if (name == "range") return seconds(asked.last() - asked.begin);
-  if (name == "step") return instant ? 0 : seconds(asked.step_ms);
+  if (name == "end") return seconds(options.end);
+  if (name == "range") return seconds(options.end - asked.begin);
+  if (name == "step") return options.instant ? 0 : seconds(asked.step_ms);
   return std::nullopt;
 }
 
@@ -106,7 +106,7 @@ Task<Value> Evaluator::call(const Expr* expr, Steps steps) {
   const auto& node = std::get<Call>(expr->node);
   const std::string_view name = node.function->name;
   if (name == "time") co_return Scalar{times_of(steps)};
-  if (const auto constant = constant_of(name, query_steps_, options_.instant)) {
+  if (const auto constant = constant_of(name, query_steps_, options_)) {
     co_return Scalar{std::vector<double>(steps.count, *constant)};
   }
   if (name == "vector") {
@@ -261,8 +261,8 @@ Task<Value> Evaluator::histogram_call(const Expr* expr, Steps steps) {
   CO_TRY(Vector vector, co_await std::move(evaluating));
   Vector result;
   if (name == "histogram_quantile") {
-    result = histogram_quantile(vector, scalars[0], steps, scalars_at[0], buckets->at,
-                                annotations_);
+    result =
+        histogram_quantile(vector, scalars[0], steps, scalars_at[0], buckets->at, annotations_);
   } else if (name == "histogram_fraction") {
     result = histogram_fraction(vector, scalars[0], scalars[1], steps, buckets->at, annotations_);
   } else if (name == "histogram_quantiles") {
@@ -289,8 +289,7 @@ Task<Value> Evaluator::label_call(const Call* call, Steps steps) {
     CO_TRY_VOID(label_replace(vector, texts[0], texts[1], texts[2], texts[3],
                               budget_->limits().regexp_bytes_max, texts_));
   } else {
-    CO_TRY_VOID(
-        label_join(vector, texts[0], texts[1], std::span(texts).subspan(2), texts_));
+    CO_TRY_VOID(label_join(vector, texts[0], texts[1], std::span(texts).subspan(2), texts_));
   }
   CO_TRY_VOID(merge_equal(vector));
   co_return vector;
@@ -323,8 +322,7 @@ Task<Value> Evaluator::sort_call(const Expr* expr, Steps steps) {
 Task<Value> Evaluator::timestamp_call(const Call* call, Steps steps) {
   const Expr& argument = without_parentheses(*call->arguments.front());
   const bool of_samples = std::holds_alternative<VectorSelector>(argument.node);
-  auto evaluating =
-      of_samples ? select(&argument, steps, true) : evaluate_at(&argument, steps);
+  auto evaluating = of_samples ? select(&argument, steps, true) : evaluate_at(&argument, steps);
   CO_TRY(Value value, co_await std::move(evaluating));
   auto& vector = std::get<Vector>(value);
   for (Row& row : vector.rows) {

@@ -88,14 +88,14 @@ Vector GroupFold::finish() {
       any |= is_present(values[i]);
     }
     group.cells = {};
-    if (any) vector.rows.push_back({.labels = std::move(group.labels), .values = std::move(values)});
+    if (any)
+      vector.rows.push_back({.labels = std::move(group.labels), .values = std::move(values)});
   }
   return vector;
 }
 
 std::int64_t GroupFold::bytes() const {
-  return static_cast<std::int64_t>(groups_.size() *
-                                   (sizeof(Group) + steps_.count * sizeof(Cell)));
+  return static_cast<std::int64_t>(groups_.size() * (sizeof(Group) + steps_.count * sizeof(Cell)));
 }
 
 }  // namespace halite::query::promql

@@ -88,16 +88,16 @@ double median_deviation(const Window& window, RangeParameters) {
   return quantile_of(0.5, values);
 }
 
+double window_last(const Window& window, RangeParameters) { return window.values[window.size - 1]; }
+
 constexpr auto kOverTimeFunctions = std::to_array<RangeFunction>({
     {.name = "avg_over_time", .evaluate = window_mean},
     {.name = "count_over_time", .evaluate = window_count},
     {.name = "first_over_time",
      .evaluate = [](const Window& window, RangeParameters) { return window.values[0]; },
      .keeps_name = true},
-    {.name = "last_over_time",
-     .evaluate = [](const Window& window,
-                    RangeParameters) { return window.values[window.size - 1]; },
-     .keeps_name = true},
+    {.name = "default_rollup", .evaluate = window_last, .keeps_name = true},
+    {.name = "last_over_time", .evaluate = window_last, .keeps_name = true},
     {.name = "mad_over_time", .evaluate = median_deviation},
     {.name = "max_over_time", .evaluate = extreme_value<std::greater<>>},
     {.name = "min_over_time", .evaluate = extreme_value<std::less<>>},

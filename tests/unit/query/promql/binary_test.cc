@@ -193,14 +193,14 @@ TEST_F(PromqlBinary, JoinsRowsThatTakeTurns) {
 TEST_F(PromqlBinary, RefusesRightRowsWithEqualSignatures) {
   const std::string found =
       "found duplicate series for the match group {} on the right hand-side of the operation: "
-      "[{__name__=\"lim\", j=\"c\"}, {__name__=\"lim\", j=\"a\"}];many-to-many matching not "
+      "[{__name__=\"lim\", j=\"a\"}, {__name__=\"lim\", j=\"c\"}];many-to-many matching not "
       "allowed: matching labels must be unique on one side";
   EXPECT_THAT(rows({.on = {{"no"}}}, owners(), limits()), ElementsAre(found));
   EXPECT_THAT(rows({.on = {{"no"}}}, Vector{}, limits()), IsEmpty());
   EXPECT_THAT(rows({.cardinality = kOnLeft, .on = {{"j"}}}, totals(), limits()),
               ElementsAre("found duplicate series for the match group {j=\"a\"} on the left "
-                          "hand-side of the operation: [{__name__=\"r\", i=\"2\", j=\"a\"}, "
-                          "{__name__=\"r\", i=\"1\", j=\"a\"}];many-to-many matching not allowed: "
+                          "hand-side of the operation: [{__name__=\"r\", i=\"1\", j=\"a\"}, "
+                          "{__name__=\"r\", i=\"2\", j=\"a\"}];many-to-many matching not allowed: "
                           "matching labels must be unique on one side"));
 }
 

@@ -33,9 +33,10 @@ TEST(PromqlMerge, RefusesTwoValuesAtAStep) {
 }
 
 TEST(PromqlMerge, RemovesRowsWithoutAValue) {
-  Vector vector{
-      .rows = {{{{"j", "a"}}, {kNone, kNone}}, {{{"j", "b"}}, {kNone, kQuietNaN}}, {{}, {kNone, kNone}}},
-      .ordered = true};
+  Vector vector{.rows = {{{{"j", "a"}}, {kNone, kNone}},
+                         {{{"j", "b"}}, {kNone, kQuietNaN}},
+                         {{}, {kNone, kNone}}},
+                .ordered = true};
   ASSERT_TRUE(merge_equal(vector));
   EXPECT_THAT(rows_of(vector), ElementsAre(R"({j="b"} _ NaN)"));
   EXPECT_TRUE(vector.ordered);
