@@ -2,10 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <cmath>
 #include <cstddef>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -57,8 +54,8 @@ void append_escaped(std::string& to, char32_t c, char quote) {
 
 }  // namespace
 
-std::string quoted(std::string_view text) {
-  std::string to = "\"";
+void append_quoted(std::string& to, std::string_view text) {
+  to += '"';
   while (!text.empty()) {
     const CodePoint next = decode_utf8(text);
     const bool valid = next.bytes > 0 && (next.value < 0xD800 || next.value > 0xDFFF);
@@ -70,6 +67,11 @@ std::string quoted(std::string_view text) {
     text.remove_prefix(valid ? next.bytes : 1);
   }
   to += '"';
+}
+
+std::string quoted(std::string_view text) {
+  std::string to;
+  append_quoted(to, text);
   return to;
 }
 
@@ -87,38 +89,6 @@ std::string character_name(char32_t character) {
   append_utf8(to, character);
   to += '\'';
   return to;
-}
-
-std::string number_text(double value) {
-  if (std::isnan(value)) return "NaN";
-  if (std::isinf(value)) return value > 0 ? "+Inf" : "-Inf";
-  // The fixed form of std::to_chars prints all digits of large numbers, not the shortest.
-  std::array<char, 32> buffer;
-  const char* const end = std::to_chars(buffer.data(), buffer.data() + buffer.size(),
-                                        std::abs(value), std::chars_format::scientific)
-                              .ptr;
-  const std::string_view written(buffer.data(), end);
-  const std::size_t e = written.find('e');
-  std::string digits(1, written.front());
-  if (e > 2) digits += written.substr(2, e - 2);
-  int exponent = 0;
-  const std::size_t from = e + (written[e + 1] == '+' ? 2 : 1);
-  std::from_chars(written.data() + from, end, exponent);
-
-  std::string to = std::signbit(value) ? "-" : "";
-  const int point = exponent + 1;  // digits before it
-  if (point <= 0) {
-    to += "0.";
-    to.append(static_cast<std::size_t>(-point), '0');
-    return to + digits;
-  }
-  const auto whole = static_cast<std::size_t>(point);
-  if (digits.size() <= whole) {
-    digits.resize(whole, '0');
-    return to + digits;
-  }
-  digits.insert(whole, ".");
-  return to + digits;
 }
 
 }  // namespace halite::query::promql

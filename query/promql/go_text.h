@@ -1,4 +1,4 @@
-// Texts as Go prints them: messages and printed expressions hold them.
+// Texts as Go prints them: messages and printed expressions hold them. Numbers: number_text.h.
 #pragma once
 
 #include <string>
@@ -6,16 +6,15 @@
 
 namespace halite::query::promql {
 
-// In double quotes, with escapes where a character is not printable: "a\nb".
+// In double quotes, with escapes where a character is not printable: "a\nb". Each byte that is not
+// UTF-8 is \xff.
 [[nodiscard]] std::string quoted(std::string_view text);
+void append_quoted(std::string& to, std::string_view text);
 
 // 'a'.
 [[nodiscard]] std::string quoted_character(char32_t character);
 
 // U+0061 'a'; without the quotes if it is not printable.
 [[nodiscard]] std::string character_name(char32_t character);
-
-// The shortest decimal text that reads back as the same number, without an exponent: 0.001, +Inf.
-[[nodiscard]] std::string number_text(double value);
 
 }  // namespace halite::query::promql

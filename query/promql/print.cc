@@ -12,6 +12,7 @@
 #include "query/promql/go_text.h"
 #include "query/promql/keywords.h"
 #include "query/promql/number.h"
+#include "query/promql/number_text.h"
 #include "query/promql/printer.h"
 
 namespace halite::query::promql {
@@ -28,7 +29,7 @@ std::string label_text(std::string_view name) {
 }
 
 std::string seconds_text(double seconds, bool as_duration) {
-  if (!as_duration) return number_text(seconds);
+  if (!as_duration) return fixed_text(seconds);
   return duration_text(static_cast<std::int64_t>(std::round(seconds * 1000)));
 }
 
@@ -175,14 +176,14 @@ void Printer::binary_head(const Binary& node) {
     labels(matching.include);
   }
   if (matching.fill_left && matching.fill_left == matching.fill_right) {
-    text_ += fmt::format(" fill ({})", number_text(*matching.fill_left));
+    text_ += fmt::format(" fill ({})", fixed_text(*matching.fill_left));
     return;
   }
   if (matching.fill_left) {
-    text_ += fmt::format(" fill_left ({})", number_text(*matching.fill_left));
+    text_ += fmt::format(" fill_left ({})", fixed_text(*matching.fill_left));
   }
   if (matching.fill_right) {
-    text_ += fmt::format(" fill_right ({})", number_text(*matching.fill_right));
+    text_ += fmt::format(" fill_right ({})", fixed_text(*matching.fill_right));
   }
 }
 

@@ -10,6 +10,7 @@
 
 #include "common/json_string.h"
 #include "query/promql/go_text.h"
+#include "query/promql/number_text.h"
 #include "query/promql/print.h"
 #include "query/promql/printer.h"
 
@@ -63,7 +64,7 @@ class TreeJson {
   void end(std::string_view type) { to_ += fmt::format(",\"type\":\"{}\"}}", type); }
 
   void write(const NumberLiteral& node) {
-    to_ += fmt::format(R"({{"type":"numberLiteral","val":"{}"}})", number_text(node.value));
+    to_ += fmt::format(R"({{"type":"numberLiteral","val":"{}"}})", fixed_text(node.value));
   }
   void write(const StringLiteral& node) {
     to_ += R"({"type":"stringLiteral","val":)";
@@ -161,7 +162,7 @@ class TreeJson {
       duration(expr->left.get(), true);
     } else if (expr->op == DurationOp::kNumber) {
       to_ += fmt::format(R"({{"duration":{},"type":"numberLiteral","val":"{}"}})",
-                         json_bool(expr->written_as_duration), number_text(expr->seconds));
+                         json_bool(expr->written_as_duration), fixed_text(expr->seconds));
     } else {
       const bool is_sign = expr->op == DurationOp::kNegate || expr->op == DurationOp::kPlus;
       begin("lhs");
@@ -234,9 +235,9 @@ class TreeJson {
     if (!value) {
       to_ += "null";
     } else if (std::isfinite(*value)) {
-      to_ += number_text(*value);
+      to_ += fixed_text(*value);
     } else {
-      string(number_text(*value));
+      string(fixed_text(*value));
     }
   }
 

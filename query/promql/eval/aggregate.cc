@@ -13,10 +13,11 @@
 #include <fmt/format.h>
 
 #include "common/bytes/utf8.h"
-#include "query/promql/eval/number_text.h"
 #include "query/promql/eval/reduce.h"
 #include "query/promql/eval/row_groups.h"
 #include "query/promql/eval/select.h"
+#include "query/promql/go_text.h"
+#include "query/promql/number_text.h"
 
 namespace halite::query::promql {
 namespace {
@@ -92,26 +93,6 @@ void check_quantiles(const AggregateParameter& parameter, Annotations& annotatio
   if (extent.nan) warn(kNaN);
   if (extent.most > 1) warn(extent.most);
   if (extent.least < 0) warn(extent.least);
-}
-
-// A label's name that is no UTF-8, as Go's %q writes it.
-std::string quoted(std::string_view text) {
-  std::string to = "\"";
-  while (!text.empty()) {
-    const CodePoint next = decode_utf8(text);
-    const std::size_t size = next.bytes == 0 ? 1 : next.bytes;
-    const auto first = static_cast<unsigned char>(text.front());
-    if (!is_utf8(text.substr(0, size)) || first < ' ') {
-      for (const char c : text.substr(0, size)) {
-        to += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
-      }
-    } else {
-      if (first == '"' || first == '\\') to += '\\';
-      to += text.substr(0, size);
-    }
-    text.remove_prefix(size);
-  }
-  return to += '"';
 }
 
 // Rows of count_values by group and value.

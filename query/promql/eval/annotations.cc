@@ -7,8 +7,8 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
-#include "query/promql/eval/go_text.h"
-#include "query/promql/eval/number_text.h"
+#include "query/promql/go_text.h"
+#include "query/promql/number_text.h"
 #include "query/promql/parse.h"
 
 namespace halite::query::promql {

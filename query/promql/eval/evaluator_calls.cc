@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 
 #include "query/promql/eval/evaluator.h"
-#include "query/promql/eval/go_text.h"
 #include "query/promql/eval/histogram_functions.h"
 #include "query/promql/eval/instant_functions.h"
 #include "query/promql/eval/label_functions.h"

@@ -12,8 +12,8 @@
 #include <fmt/format.h>
 
 #include "common/bytes/read_number.h"
-#include "query/promql/eval/go_text.h"
-#include "query/promql/eval/number_text.h"
+#include "query/promql/go_text.h"
+#include "query/promql/number_text.h"
 
 namespace halite::query::promql {
 namespace {
@@ -58,7 +58,7 @@ std::vector<Histogram> group_buckets(const Vector& buckets, Position at, Annotat
     const double bound = parse_bound(text);
     if (std::isnan(bound)) {
       annotations.warn(fmt::format("bucket label \"le\" is missing or has a malformed value of {}",
-                                   go_quoted(text)),
+                                   quoted(text)),
                        at);
       continue;
     }

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "query/promql/eval/go_text.h"
+#include "query/promql/go_text.h"
 
 namespace halite::query::promql {
 namespace {

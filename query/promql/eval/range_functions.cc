@@ -9,9 +9,9 @@
 
 #include <fmt/format.h>
 
-#include "query/promql/eval/go_text.h"
 #include "query/promql/eval/kahan.h"
 #include "query/promql/eval/over_time_functions.h"
+#include "query/promql/number_text.h"
 
 namespace halite::query::promql {
 namespace {

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "query/promql/eval/number_text.h"
 #include "query/promql/eval/values.h"
+#include "query/promql/number_text.h"
 
 namespace halite::query::promql {
 

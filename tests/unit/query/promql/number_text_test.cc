@@ -1,4 +1,4 @@
-#include "query/promql/eval/number_text.h"
+#include "query/promql/number_text.h"
 
 #include <limits>
 
@@ -35,6 +35,20 @@ TEST(PromqlNumberText, NamesWhatIsNotFinite) {
   EXPECT_EQ(general_text(kInf), "+Inf");
   EXPECT_EQ(fixed_text(-kInf), "-Inf");
   EXPECT_EQ(fixed_text(std::numeric_limits<double>::quiet_NaN()), "NaN");
+}
+
+TEST(NumberText, HasSomeDigits) {
+  EXPECT_EQ(rounded_text(0, 2), "0");
+  EXPECT_EQ(rounded_text(2.96, 2), "3");
+  EXPECT_EQ(rounded_text(100'000, 2), "1e+05");
+  EXPECT_EQ(rounded_text(1.5e-7, 2), "1.5e-07");
+  EXPECT_EQ(rounded_text(kInf, 2), "+Inf");
+}
+
+TEST(NumberText, HasSixDecimals) {
+  EXPECT_EQ(six_decimals(1), "1.000000");
+  EXPECT_EQ(six_decimals(-0.1234567), "-0.123457");
+  EXPECT_EQ(six_decimals(-kInf), "-Inf");
 }
 
 }  // namespace

@@ -1,10 +1,12 @@
-#include "query/promql/eval/number_text.h"
+#include "query/promql/number_text.h"
 
 #include <array>
 #include <charconv>
 #include <cmath>
 #include <cstddef>
 #include <string_view>
+
+#include <fmt/format.h>
 
 namespace halite::query::promql {
 namespace {
@@ -67,6 +69,14 @@ std::string general_text(double value) {
 std::string fixed_text(double value) {
   if (!std::isfinite(value)) return std::string(not_finite_text(value));
   return without_exponent(Decimal(value));
+}
+
+std::string rounded_text(double value, int digits) {
+  return std::isfinite(value) ? fmt::format("{:.{}g}", value, digits) : general_text(value);
+}
+
+std::string six_decimals(double value) {
+  return std::isfinite(value) ? fmt::format("{:f}", value) : general_text(value);
 }
 
 }  // namespace halite::query::promql

@@ -11,4 +11,10 @@ namespace halite::query::promql {
 // %f without a precision: 1000000000000000000000, never an exponent.
 [[nodiscard]] std::string fixed_text(double value);
 
+// %.2g, if `digits` is 2.
+[[nodiscard]] std::string rounded_text(double value, int digits);
+
+// %f: 0.500000
+[[nodiscard]] std::string six_decimals(double value);
+
 }  // namespace halite::query::promql
