@@ -67,8 +67,9 @@ class Answers(support.HaliteTest):
         server.telnet_lines([f"put bad.value {end} 12x host=a"])
         pages = []
         for _ in range(2):  # so that counters have grown between them
-            for _ in range(3):
+            for count in range(3):
                 server.get_json("/api/query?start=5m-ago&m=sum:node_load1")
+                self.send(server, labelled(f"between_pages {count}\n", instance="none"), end)
             status, page = server.request("GET", "/metrics")
             self.assertEqual(status, 200)
             pages.append(labelled(page.decode(), instance="db01:4242", job="halite"))

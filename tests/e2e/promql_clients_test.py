@@ -27,7 +27,7 @@ INSTANCES, CODES, BOUNDS = ("a:9100", "b:9100"), ("200", "500"), ("0.1", "0.5", 
 class PromqlClientsTest(support.HaliteTest):
     def setUp(self):
         super().setUp()
-        self.halite = self.server("--set", "self_metrics.enabled=false").start()
+        self.halite = self.server("--set", "self_metrics.enabled=false", "--set", "web.cors_domains=*").start()
         self.now = int(time.time())
         self.end = self.now // STEP_S * STEP_S
         self.begin = self.end - SPAN_S
