@@ -25,6 +25,8 @@ constexpr std::int64_t kTextBytes = sizeof(std::string);
 
 // What an answer needs as long as it lives.
 struct Kept {
+  explicit Kept(std::size_t text_bytes_max = 0) : texts(text_bytes_max) {}
+
   std::shared_ptr<const promql::Expr> expr;  // whose texts are names of labels
   promql::TextArena texts;
   std::vector<std::shared_ptr<const storage::Selection>> selections;
@@ -72,10 +74,12 @@ QueryLimits small_limits(QueryLimits limits) {
   constexpr std::uint64_t kSeries = 1024;
   constexpr std::uint64_t kPoints = 128 << 10;
   constexpr std::uint64_t kBytes = 8 << 20;
+  constexpr std::int64_t kTimeMs = 100;
   limits.series_max = std::min(limits.series_max, kSeries);
   limits.points_max = std::min(limits.points_max, kPoints);
   limits.output_points_max = std::min(limits.output_points_max, kPoints);
   limits.bytes_max = std::min(limits.bytes_max, kBytes);
+  limits.timeout_ms = limits.timeout_ms > 0 ? std::min(limits.timeout_ms, kTimeMs) : kTimeMs;
   return limits;
 }
 
@@ -118,12 +122,12 @@ Task<void> find_all(storage::PointStore* store, SeriesQuestion question,
     auto finding = search.find(metrics[i]);
     CO_TRY(FoundMetric found, co_await std::move(finding));
     CO_TRY_VOID(budget->check());
+    if (selections != nullptr && found.selection != nullptr) {
+      selections->push_back(found.selection);
+    }
     for (const storage::SeriesId id : found.series) {
       CO_TRY(const bool more, use(store->series(id)));
       if (!more) co_return Result<void>();
-    }
-    if (selections != nullptr && found.selection != nullptr) {
-      selections->push_back(std::move(found.selection));
     }
     if (i % kMetricsBetweenYields != 0) continue;
     const auto executor = co_await boost::asio::this_coro::executor;
@@ -258,8 +262,8 @@ Task<std::shared_ptr<const PromqlAnswer>> run_promql(storage::PointStore* store,
   if (!parsed) co_return std::unexpected(bad_expression(std::move(parsed).error()));
   const std::shared_ptr<const promql::Expr> expr = *std::move(parsed);
   if (question.timeout_ms) {
-    limits.timeout_ms = limits.timeout_ms > 0 ? std::min(limits.timeout_ms, *question.timeout_ms)
-                                              : *question.timeout_ms;
+    const std::int64_t timeout = std::max<std::int64_t>(1, *question.timeout_ms);
+    limits.timeout_ms = limits.timeout_ms > 0 ? std::min(limits.timeout_ms, timeout) : timeout;
   }
   const auto asked = std::make_shared<const PromqlQuestion>(std::move(question));
   // Nothing tells how large a query is before it is read: it begins as a small one.
@@ -267,13 +271,20 @@ Task<std::shared_ptr<const PromqlAnswer>> run_promql(storage::PointStore* store,
     const bool small = pace == Pace::kSmall;
     const std::unique_ptr<SteppedRun> run =
         scheduler->begin_steps(small ? small_limits(limits) : limits, stop);
-    auto kept = std::make_shared<Kept>();
+    auto kept = std::make_shared<Kept>(run->budget()->limits().bytes_max);
     kept->expr = expr;
     auto evaluating =
         run->step(evaluate(store, asked, expr, limits.promql, kept, run->budget()), pace);
     Result<std::shared_ptr<PromqlAnswer>> answer = co_await std::move(evaluating);
-    if (small && !answer && answer.error().code == Errc::kTooLarge) {
+    const bool exceeds = !answer && (answer.error().code == Errc::kTooLarge ||
+                                     answer.error().code == Errc::kTimeout);
+    if (small && exceeds) {
       run->repeated();
+      // The client waits for both.
+      if (limits.timeout_ms > 0) {
+        const auto used = static_cast<std::int64_t>(run->budget()->cost().wall_ms);
+        limits.timeout_ms = std::max<std::int64_t>(1, limits.timeout_ms - used);
+      }
       continue;
     }
     if (!answer) co_return std::unexpected(answer.error());

@@ -186,8 +186,9 @@ Result<void> Parser::at_time(TimeModifiers& time, std::size_t begin) {
     return fail_at(begin, "timestamp out of bounds for @ modifier: " + shown);
   }
   time.at = AtKind::kTime;
-  constexpr double kLargestBelow = 9223372036854774784.0;
-  time.at_ms = static_cast<TimestampMs>(std::clamp(ms, -kInt64End, kLargestBelow));
+  // Points are far from these times; offsets and ranges must not overflow.
+  constexpr double kTimeMax = 1ull << 60;
+  time.at_ms = static_cast<TimestampMs>(std::clamp(ms, -kTimeMax, kTimeMax));
   return {};
 }
 

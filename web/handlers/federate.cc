@@ -35,7 +35,6 @@ namespace asio = boost::asio;
 
 namespace {
 
-constexpr std::int64_t kLookbackMs = 300'000;
 constexpr std::size_t kFederatedPieceBytes = 64 << 10;
 constexpr std::string_view kEmptyInstance = R"(instance="")";
 
@@ -181,7 +180,8 @@ Result<query::ExportQuestion> federate_question(const Call& call,
   query::ExportQuestion question;
   TRY(question.selectors, parameters.selectors(call));
   const TimestampMs now = call.services.clock.now_ms();
-  question.range = {.begin = now - kLookbackMs + 1, .end = now + 1};
+  const std::int64_t lookback_ms = call.services.engine.limits().promql.lookback_ms;
+  question.range = {.begin = now - lookback_ms + 1, .end = now + 1};
   return question;
 }
 

@@ -207,10 +207,11 @@ Error invalid_parameter(std::string_view name, const Error& error) {
 Response bad_data(const Error& error) { return prometheus_error(400, "bad_data", error.message); }
 
 Response promql_error(const Error& error) {
-  if (error.details == "bad_data") return bad_data(invalid_parameter("query", error));
+  if (error.details == query::kBadExpression) return bad_data(invalid_parameter("query", error));
   switch (error.code) {
     case Errc::kInvalidArgument:
     case Errc::kTooLarge:
+    case Errc::kUnsupported:
       return prometheus_error(422, "execution", error.message);
     case Errc::kTimeout:
       return prometheus_error(503, "timeout", "query timed out in expression evaluation");

@@ -73,10 +73,11 @@ std::string flags_json(const Call& call) {
   const query::QueryLimits& limits = call.services.engine.limits();
   const bool writes = call.options.mode != Mode::kReadOnly && !call.options.read_only;
   return fmt::format(
-      R"({{"query.lookback-delta":"5m","query.max-concurrency":"{}","query.max-samples":"{}",)"
+      R"({{"query.lookback-delta":"{}ms","query.max-concurrency":"{}","query.max-samples":"{}",)"
       R"("query.timeout":"{}ms","web.enable-admin-api":"false","web.enable-lifecycle":"false",)"
       R"("web.enable-otlp-receiver":"{}","web.enable-remote-write-receiver":"{}"}})",
-      limits.running_max, limits.points_max, limits.timeout_ms, writes, writes);
+      limits.promql.lookback_ms, limits.running_max, limits.points_max, limits.timeout_ms, writes,
+      writes);
 }
 
 // The first `max` by descending number.

@@ -1,6 +1,6 @@
 #include "query/promql/eval/column_reader.h"
 
-#include <iterator>
+#include <functional>
 #include <utility>
 
 #include <boost/asio/post.hpp>
@@ -99,8 +99,11 @@ Result<typename Reading::State*> ShardReader<Reading>::state_of(storage::SeriesI
   last_ = place->second;
   if (is_new) {
     const std::int64_t before = reading_.bytes();
+    const std::int64_t expected = reading_.begin_bytes();
+    TRY_VOID(budget_.add_bytes(expected));  // before it is allocated
     states_.push_back(reading_.begin(Labels::of(store_.series(id))));
-    TRY_VOID(budget_.add_bytes(reading_.bytes() - before + reading_.bytes(states_.back())));
+    TRY_VOID(
+        budget_.add_bytes(reading_.bytes() - before + reading_.bytes(states_.back()) - expected));
   }
   return &states_[last_];
 }
@@ -132,6 +135,7 @@ struct ColumnReading {
   static void finish(State& state) {
     state.windows.finish([&state](std::size_t step, double value) { state.put(step, value); });
   }
+  [[nodiscard]] std::int64_t begin_bytes() const { return column_bytes(plan->steps.count); }
   static std::int64_t bytes() { return 0; }
   static std::int64_t bytes(const State& state) {
     return row_bytes(state.row.labels, state.row.values.size()) +
@@ -169,6 +173,7 @@ struct GroupReading {
     state.windows.finish(
         [&](std::size_t step, double value) { fold.add(state.group, step, value); });
   }
+  [[nodiscard]] std::int64_t begin_bytes() const { return fold.group_bytes(); }
   [[nodiscard]] std::int64_t bytes() const { return fold.bytes(); }
   static std::int64_t bytes(const State& state) {
     return static_cast<std::int64_t>(sizeof(State) + state.windows.bytes());
@@ -200,6 +205,7 @@ struct SampleReading {
                                              : static_cast<double>(as_integer(bits)));
     }
   }
+  static std::int64_t begin_bytes() { return 0; }
   static std::int64_t bytes() { return 0; }
   static std::int64_t bytes(const State& state) {
     return row_bytes(state.labels, 0) +
@@ -220,8 +226,10 @@ class SelectorReader {
                  typename Reading::Source source)
       : store_(store), budget_(std::move(budget)), source_(source) {}
 
-  Task<void> read(Selector selector, TimeRange range, std::vector<SelectionPtr>& selections);
-  [[nodiscard]] std::vector<std::unique_ptr<ShardReader<Reading>>>& shards() { return shards_; }
+  // Passes each shard of each metric to `use` when the metric is read, and forgets it.
+  using Use = std::function<void(ShardReader<Reading>& shard)>;
+  Task<void> read(Selector selector, TimeRange range, std::vector<SelectionPtr>& selections,
+                  Use use);
 
  private:
   Task<void> read_metric(SelectionPtr selection, TimeRange range);
@@ -234,7 +242,7 @@ class SelectorReader {
 
 template <class Reading>
 Task<void> SelectorReader<Reading>::read(Selector selector, TimeRange range,
-                                         std::vector<SelectionPtr>& selections) {
+                                         std::vector<SelectionPtr>& selections, Use use) {
   std::vector<Selector> selectors;
   selectors.push_back(std::move(selector));
   SeriesSearch search(store_, std::move(selectors), range.begin, budget_);
@@ -247,6 +255,9 @@ Task<void> SelectorReader<Reading>::read(Selector selector, TimeRange range,
     selections.push_back(found.selection);
     auto reading = read_metric(std::move(found.selection), range);
     CO_TRY_VOID(co_await std::move(reading));
+    for (const auto& shard : shards_) use(*shard);
+    shards_.clear();
+    CO_TRY_VOID(budget_->check());
   }
   co_return Result<void>();
 }
@@ -268,49 +279,47 @@ Task<void> SelectorReader<Reading>::read_metric(SelectionPtr selection, TimeRang
 }  // namespace
 
 Task<std::vector<Row>> ColumnReader::read_columns(Selector selector, WindowPlan plan) {
-  SelectorReader<ColumnReading> reader(store_, budget_, &plan);
-  auto scanning = reader.read(std::move(selector), plan.range(), selections_);
-  CO_TRY_VOID(co_await std::move(scanning));
   std::vector<Row> rows;
-  for (const auto& shard : reader.shards()) {
-    for (ColumnReading::State& state : shard->states()) {
-      ColumnReading::finish(state);
-      if (state.has_values) rows.push_back(std::move(state.row));
-    }
-    shard->states() = {};
-  }
+  SelectorReader<ColumnReading> reader(store_, budget_, &plan);
+  auto scanning = reader.read(std::move(selector), plan.range(), selections_,
+                              [&rows](ShardReader<ColumnReading>& shard) {
+                                for (ColumnReading::State& state : shard.states()) {
+                                  ColumnReading::finish(state);
+                                  if (state.has_values) rows.push_back(std::move(state.row));
+                                }
+                              });
+  CO_TRY_VOID(co_await std::move(scanning));
   co_return rows;
 }
 
 Task<std::optional<Vector>> ColumnReader::read_groups(Selector selector, WindowPlan plan,
                                                       const Aggregation& aggregation) {
-  SelectorReader<GroupReading> reader(store_, budget_,
-                                      {.plan = &plan, .aggregation = &aggregation});
-  auto scanning = reader.read(std::move(selector), plan.range(), selections_);
-  CO_TRY_VOID(co_await std::move(scanning));
   GroupFold all(aggregation, plan.steps);
   bool collides = false;
-  for (const auto& shard : reader.shards()) {
-    GroupReading& reading = shard->reading();
-    for (GroupReading::State& state : shard->states()) reading.finish(state);
-    shard->states() = {};
-    collides |= reading.collides;
-    all.merge(reading.fold);
-  }
+  SelectorReader<GroupReading> reader(store_, budget_,
+                                      {.plan = &plan, .aggregation = &aggregation});
+  auto scanning = reader.read(std::move(selector), plan.range(), selections_,
+                              [&](ShardReader<GroupReading>& shard) {
+                                GroupReading& reading = shard.reading();
+                                for (auto& state : shard.states()) reading.finish(state);
+                                collides |= reading.collides;
+                                all.merge(reading.fold);
+                              });
+  CO_TRY_VOID(co_await std::move(scanning));
   if (collides || (aggregation.op == AggregateOp::kAvg && all.overflows())) co_return std::nullopt;
   co_return all.finish();
 }
 
 Task<std::vector<MatrixRow>> ColumnReader::read_samples(Selector selector, TimeRange range) {
-  SelectorReader<SampleReading> reader(store_, budget_, {});
-  auto scanning = reader.read(std::move(selector), range, selections_);
-  CO_TRY_VOID(co_await std::move(scanning));
   std::vector<MatrixRow> rows;
-  for (const auto& shard : reader.shards()) {
-    for (MatrixRow& row : shard->states()) {
-      if (!row.times.empty()) rows.push_back(std::move(row));
-    }
-  }
+  SelectorReader<SampleReading> reader(store_, budget_, {});
+  auto scanning = reader.read(std::move(selector), range, selections_,
+                              [&rows](ShardReader<SampleReading>& shard) {
+                                for (MatrixRow& row : shard.states()) {
+                                  if (!row.times.empty()) rows.push_back(std::move(row));
+                                }
+                              });
+  CO_TRY_VOID(co_await std::move(scanning));
   co_return rows;
 }
 

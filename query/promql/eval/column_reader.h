@@ -5,6 +5,9 @@
 //            counts the memory of rows and samples; the caller releases it.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -27,8 +30,9 @@ class ColumnReader {
 
   // A row of each series that has a value. Their order is not defined.
   Task<std::vector<Row>> read_columns(Selector selector, WindowPlan plan);
-  // Groups instead of rows, if GroupFold::folds() the operator and the selector names one metric.
-  // None: the values have to be aggregated one by one. The aggregation outlives the call.
+  // Groups instead of rows, if GroupFold::folds() the operator. With a function that removes names
+  // the selector has to name one metric. None: the values have to be aggregated one by one. The
+  // aggregation outlives the call.
   Task<std::optional<Vector>> read_groups(Selector selector, WindowPlan plan,
                                           const Aggregation& aggregation);
   // The samples themselves, without staleness markers.
@@ -45,7 +49,11 @@ class ColumnReader {
   std::vector<std::shared_ptr<const storage::Selection>> selections_;
 };
 
-// The memory of rows, which the budget counts.
+// The memory of columns and rows, which the budget counts.
+[[nodiscard]] inline std::int64_t column_bytes(std::size_t steps) {
+  constexpr std::size_t kStepsMax = std::size_t{1} << 56;  // beyond all limits
+  return static_cast<std::int64_t>(std::min(steps, kStepsMax) * sizeof(double));
+}
 [[nodiscard]] std::int64_t row_bytes(const Labels& labels, std::size_t steps);
 
 }  // namespace halite::query::promql

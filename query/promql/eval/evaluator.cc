@@ -54,10 +54,13 @@ std::int64_t Evaluator::bytes_of(const Value& value) {
 Task<Value> Evaluator::evaluate_at(const Expr* expr, Steps steps) {
   CO_TRY_VOID(budget_->check());
   const std::int64_t before = budget_->bytes();
+  const std::size_t texts_before = texts_.bytes();
+  CO_TRY_VOID(budget_->add_bytes(column_bytes(steps.count)));  // before it is allocated
   auto evaluating = evaluate_node(expr, steps);
   CO_TRY(Value value, co_await std::move(evaluating));
   if (!std::holds_alternative<Matrix>(value)) {
-    CO_TRY_VOID(budget_->add_bytes(before + bytes_of(value) - budget_->bytes()));
+    const auto texts = static_cast<std::int64_t>(texts_.bytes() - texts_before);
+    CO_TRY_VOID(budget_->add_bytes(before + bytes_of(value) + texts - budget_->bytes()));
   }
   co_return value;
 }
@@ -102,6 +105,7 @@ Task<std::vector<double>> Evaluator::evaluate_scalar(const Expr* expr, Steps ste
 WindowPlan Evaluator::plan_of(const TimeModifiers& time, Steps steps) const {
   WindowPlan plan;
   plan.steps = steps;
+  plan.budget = budget_.get();
   plan.offset_ms = time.offset.ms;
   switch (time.at) {
     case AtKind::kNone:
@@ -186,7 +190,7 @@ Task<Vector> Evaluator::over_subquery(const Subquery* subquery, WindowPlan plan)
     }
     row.values = {};
     CO_TRY_VOID(budget_->check());
-    CO_TRY_VOID(budget_->add_bytes(static_cast<std::int64_t>(plan.steps.count * sizeof(double))));
+    CO_TRY_VOID(budget_->add_bytes(column_bytes(plan.steps.count)));
     Row to{.labels = std::move(row.labels),
            .values = std::vector<double>(plan.steps.count, kAbsent)};
     bool has_values = false;
@@ -239,14 +243,16 @@ Task<std::optional<Vector>> Evaluator::fold_groups(const Aggregation* aggregatio
   if (call == nullptr || find_range_function(call->function->name) == nullptr) {
     co_return std::nullopt;
   }
-  auto preparing = range_arguments(call, steps);
-  CO_TRY(const RangeCall ready, co_await std::move(preparing));
-  const auto* const range = std::get_if<MatrixSelector>(&without_parentheses(*ready.range).node);
-  if (range == nullptr || ready.function->name == "quantile_over_time") co_return std::nullopt;
+  const auto argument = std::ranges::find(call->arguments, ValueType::kMatrix,
+                                          [](const ExprPtr& one) { return one->type; });
+  const auto* const range = std::get_if<MatrixSelector>(&without_parentheses(**argument).node);
+  if (range == nullptr || call->function->name == "quantile_over_time") co_return std::nullopt;
   // Series of several metrics may have the same labels, which is an error.
   const Selector selector = selector_of(range->selector);
   const std::string* const metric = selector.metric();
   if (metric == nullptr) co_return std::nullopt;
+  auto preparing = range_arguments(call, steps);
+  CO_TRY(const RangeCall ready, co_await std::move(preparing));
   auto reading = reader_.read_groups(selector, plan_of(ready, steps), *aggregation);
   CO_TRY(std::optional<Vector> groups, co_await std::move(reading));
   if (groups && !groups->rows.empty()) annotate(ready, *metric);
@@ -266,6 +272,7 @@ Task<Value> Evaluator::binary(const Expr* expr, Steps steps) {
 Task<Value> Evaluator::aggregation(const Expr* expr, Steps steps) {
   const auto& node = std::get<Aggregation>(expr->node);
   AggregateParameter parameter;
+  parameter.values_max = budget_->limits().bytes_max / sizeof(double);
   Value given;
   if (node.parameter != nullptr) {
     auto evaluating = evaluate_at(node.parameter.get(), steps);

@@ -57,7 +57,7 @@ void GroupFold::merge(GroupFold& other) {
 bool GroupFold::overflows() const {
   return std::ranges::any_of(groups_, [](const Group& group) {
     return std::ranges::any_of(group.cells,
-                               [](const Cell& cell) { return !std::isfinite(cell.sum.sum); });
+                               [](const Cell& cell) { return std::isinf(cell.sum.sum); });
   });
 }
 
@@ -95,7 +95,11 @@ Vector GroupFold::finish() {
 }
 
 std::int64_t GroupFold::bytes() const {
-  return static_cast<std::int64_t>(groups_.size() * (sizeof(Group) + steps_.count * sizeof(Cell)));
+  return static_cast<std::int64_t>(groups_.size()) * group_bytes();
+}
+
+std::int64_t GroupFold::group_bytes() const {
+  return static_cast<std::int64_t>(sizeof(Group) + steps_.count * sizeof(Cell));
 }
 
 }  // namespace halite::query::promql

@@ -54,6 +54,7 @@ class GroupFold {
   [[nodiscard]] Vector finish();
 
   [[nodiscard]] std::int64_t bytes() const;
+  [[nodiscard]] std::int64_t group_bytes() const;  // of one
 
  private:
   struct Cell {

@@ -158,6 +158,8 @@ Result<void> label_replace(Vector& vector, std::string_view target, std::string_
                         static_cast<int>(groups.size()))) {
       continue;
     }
+    // Each letter of the replacement stands for the whole value at most.
+    TRY_VOID(texts.check_room(replacement.size() * (value.size() + 1)));
     std::string text = expansion.expand(groups);
     row.labels.set(target, text.empty() ? std::string_view() : texts.keep(std::move(text)));
   }
@@ -176,6 +178,9 @@ Result<void> label_join(Vector& vector, std::string_view target, std::string_vie
                 fmt::format("invalid destination label name in label_join(): {}", target));
   }
   for (Row& row : vector.rows) {
+    std::size_t bytes = sources.size() * separator.size();
+    for (const std::string_view source : sources) bytes += row.labels.get(source).size();
+    TRY_VOID(texts.check_room(bytes));
     std::string text;
     for (std::size_t i = 0; i < sources.size(); ++i) {
       if (i > 0) text += separator;

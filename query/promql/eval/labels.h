@@ -9,12 +9,14 @@
 #include <compare>
 #include <deque>
 #include <initializer_list>
+#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "common/result.h"
 #include "query/selector/label_matcher.h"
 #include "storage/api/series.h"
 
@@ -33,9 +35,25 @@ struct Label {
 // Keeps texts that an evaluation makes, for example those of label_replace().
 class TextArena {
  public:
-  std::string_view keep(std::string text) { return texts_.emplace_back(std::move(text)); }
+  explicit TextArena(std::size_t bytes_max = std::numeric_limits<std::size_t>::max())
+      : bytes_max_(bytes_max) {}
+
+  std::string_view keep(std::string text) {
+    bytes_ += sizeof(std::string) + text.size();
+    return texts_.emplace_back(std::move(text));
+  }
+  // kTooLarge: there is no room for so many bytes more.
+  [[nodiscard]] Result<void> check_room(std::size_t bytes) const {
+    if (bytes_ <= bytes_max_ && bytes <= bytes_max_ - bytes_) return {};
+    return fail(Errc::kTooLarge,
+                "the texts of labels need more memory than a query may have "
+                "(query.bytes_max)");
+  }
+  [[nodiscard]] std::size_t bytes() const { return bytes_; }
 
  private:
+  const std::size_t bytes_max_;
+  std::size_t bytes_ = 0;
   std::deque<std::string> texts_;
 };
 

@@ -59,10 +59,11 @@ class Matcher {
   Result<Vector> run(Position at, Annotations& annotations) {
     if (is_empty()) return Vector();
     Conflict conflict = find_duplicate();
+    // With it there can be as many pairs as both sides have rows, multiplied.
+    if (!conflict.message.empty()) return fail(Errc::kInvalidArgument, conflict.message);
     make_partners();
     make_pairs();
     if (is_trim(binary_.op)) {
-      if (!conflict.message.empty()) return fail(Errc::kInvalidArgument, conflict.message);
       if (any_match()) inform_no_histograms(binary_.op, at, annotations);
       return Vector();
     }

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "common/clock.h"
+#include "common/threads/work_budget.h"
 #include "query/promql/eval/range_functions.h"
 #include "query/promql/eval/values.h"
 #include "storage/api/point_store.h"
@@ -31,6 +32,7 @@ struct WindowPlan {
   const RangeFunction* function = nullptr;
   std::vector<std::span<const double>> parameters;  // of the function: a value for each step
   bool sample_times = false;  // an instant selector: the value is the sample's time in seconds
+  const WorkBudget* budget = nullptr;  // whose end stops the work early; null: nothing does
 
   [[nodiscard]] TimestampMs end_of(std::size_t step) const {
     return fixed_end ? *fixed_end : steps.at(step) - offset_ms;
@@ -77,11 +79,19 @@ class SeriesWindows {
   [[nodiscard]] double evaluate();
   // Drops samples that no later step needs.
   void forget();
+  // False: the budget has come to its end, which the caller will see, too.
+  [[nodiscard]] bool may_go_on() {
+    constexpr std::size_t kSamplesBetweenChecks = 1 << 20;
+    work_ += behind_ - first_ + 1;
+    if (work_ < kSamplesBetweenChecks || plan_->budget == nullptr) return true;
+    work_ = 0;
+    return plan_->budget->check().has_value();
+  }
 
   // `known`: the samples up to and including this time are there.
   template <class Put>
   void evaluate_until(TimestampMs known, Put put) {
-    while (step_ < plan_->steps.count && plan_->end_of(step_) <= known) {
+    while (step_ < plan_->steps.count && plan_->end_of(step_) <= known && may_go_on()) {
       const double value = evaluate();
       const bool same = plan_->fixed_end && plan_->parameters.empty();
       // With @ the window is the same at all steps, so that the value is, too, unless it depends
@@ -100,6 +110,7 @@ class SeriesWindows {
   std::size_t first_ = 0;   // of the samples: the first one of the window
   std::size_t behind_ = 0;  // the first one behind the window
   std::size_t step_ = 0;    // the next one
+  std::size_t work_ = 0;    // samples in windows since the budget was checked
   std::vector<double> parameters_;
 };
 
