@@ -9,8 +9,22 @@
 namespace halite::query {
 namespace {
 
+// RE2 also knows \C, one byte of a character. Prometheus does not, and such a byte is no text.
+bool has_byte_escape(std::string_view pattern) {
+  for (std::size_t at = pattern.find('\\'); at + 1 < pattern.size() && at < pattern.size();
+       at = pattern.find('\\', at + 2)) {
+    if (pattern[at + 1] == 'C') return true;
+  }
+  return false;
+}
+
 Result<std::shared_ptr<const re2::RE2>> compile(const std::string& pattern, std::string_view label,
                                                 std::size_t bytes_max) {
+  if (has_byte_escape(pattern)) {
+    return fail(Errc::kInvalidArgument,
+                fmt::format("bad regular expression \"{}\" for {}: invalid escape sequence: \\C",
+                            pattern, label));
+  }
   re2::RE2::Options options;
   options.set_log_errors(false);
   options.set_dot_nl(true);

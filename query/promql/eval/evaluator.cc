@@ -172,36 +172,45 @@ Steps Evaluator::inner_steps(const Subquery& subquery, const WindowPlan& plan) c
   return {.begin = begin, .step_ms = step, .count = count};
 }
 
+// The values of `row` as samples in the windows of the plan. The budget counts what they need.
+Result<Row> Evaluator::over_samples(Row row, const Steps& inner, const WindowPlan& plan) {
+  constexpr std::size_t kTogether = 1 << 14;
+  TRY_VOID(budget_->add_bytes(column_bytes(plan.steps.count)));
+  Row to{.labels = std::move(row.labels),
+         .values = std::vector<double>(plan.steps.count, kAbsent)};
+  const auto put = [&to](std::size_t step, double value) { to.values[step] = value; };
+  SeriesWindows windows(plan);
+  std::vector<TimestampMs> times;
+  std::vector<double> values;
+  std::int64_t counted = 0;
+  for (std::size_t i = 0; i < inner.count; ++i) {
+    if (is_present(row.values[i])) {
+      times.push_back(inner.at(i));
+      values.push_back(row.values[i]);
+    }
+    if (times.size() < kTogether && i + 1 < inner.count) continue;
+    windows.add(times, values, put);
+    times.clear();
+    values.clear();
+    TRY_VOID(budget_->check());
+    const auto bytes = static_cast<std::int64_t>(windows.bytes());
+    TRY_VOID(budget_->add_bytes(bytes - std::exchange(counted, bytes)));
+  }
+  windows.finish(put);
+  TRY_VOID(budget_->check());
+  TRY_VOID(budget_->add_bytes(-counted));
+  return to;
+}
+
 Task<Vector> Evaluator::over_subquery(const Subquery* subquery, WindowPlan plan) {
   const Steps inner = inner_steps(*subquery, plan);
   Vector result;
   if (inner.count == 0) co_return result;
   auto evaluating = evaluate_vector(subquery->expr.get(), inner);
   CO_TRY(Vector vector, co_await std::move(evaluating));
-  std::vector<TimestampMs> times;
-  std::vector<double> values;
   for (Row& row : vector.rows) {
-    times.clear();
-    values.clear();
-    for (std::size_t i = 0; i < inner.count; ++i) {
-      if (is_absent(row.values[i])) continue;
-      times.push_back(inner.at(i));
-      values.push_back(row.values[i]);
-    }
-    row.values = {};
-    CO_TRY_VOID(budget_->check());
-    CO_TRY_VOID(budget_->add_bytes(column_bytes(plan.steps.count)));
-    Row to{.labels = std::move(row.labels),
-           .values = std::vector<double>(plan.steps.count, kAbsent)};
-    bool has_values = false;
-    const auto put = [&](std::size_t step, double value) {
-      to.values[step] = value;
-      has_values = true;
-    };
-    SeriesWindows windows(plan);
-    windows.add(times, values, put);
-    windows.finish(put);
-    if (has_values) result.rows.push_back(std::move(to));
+    CO_TRY(Row to, over_samples(std::move(row), inner, plan));
+    if (std::ranges::any_of(to.values, is_present)) result.rows.push_back(std::move(to));
   }
   co_return result;
 }

@@ -84,6 +84,7 @@ class Evaluator {
   Task<Vector> over_range(const RangeCall& call, Steps steps);
   // The groups of an aggregation, if they can be made while the series are read.
   Task<std::optional<Vector>> fold_groups(const Aggregation* aggregation, Steps steps);
+  Result<Row> over_samples(Row row, const Steps& inner, const WindowPlan& plan);
   Task<Vector> over_subquery(const Subquery* subquery, WindowPlan plan);
   [[nodiscard]] Steps inner_steps(const Subquery& subquery, const WindowPlan& plan) const;
 
