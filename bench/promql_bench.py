@@ -19,7 +19,7 @@ from server_bench import START_S
 
 HOUR = 3600
 CONNECTIONS = 4
-LINES_A_BODY = 250
+BODY_BYTES = 1 << 20
 REPEATS, REPEATS_MS = 25, 3000  # a question is asked until either is reached, but at least thrice
 BUCKETS = ("0.005", "0.01", "0.025", "0.05", "0.1", "0.25", "0.5", "1", "2.5", "5", "10", "+Inf")
 
@@ -86,13 +86,14 @@ class Data:
 
 
 def bodies(lines):
-    """Lines, LINES_A_BODY together."""
-    some = []
+    """Lines together, about BODY_BYTES."""
+    some, size = [], 0
     for line in lines:
         some.append(line)
-        if len(some) == LINES_A_BODY:
+        size += len(line)
+        if size >= BODY_BYTES:
             yield "".join(some).encode()
-            some = []
+            some, size = [], 0
     if some:
         yield "".join(some).encode()
 
@@ -113,6 +114,7 @@ class Shared:
 
 def load(server, data):
     shared = Shared(bodies(data.lines()))
+    refused = []
 
     def send():
         connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=600)
@@ -121,7 +123,8 @@ def load(server, data):
             answer = connection.getresponse()
             said = answer.read()
             if answer.status not in (200, 204):
-                raise SystemExit(f"import: {answer.status} {said[:500]}")
+                refused.append((answer.status, said[:500]))
+                return
         connection.close()
 
     senders = [threading.Thread(target=send) for _ in range(CONNECTIONS)]
@@ -129,6 +132,8 @@ def load(server, data):
         sender.start()
     for sender in senders:
         sender.join()
+    if refused:
+        raise SystemExit(f"import: {refused[0]}")
     if isinstance(server, Halite):
         server.post("/api/admin/flush")
         server.post("/api/admin/seal")
