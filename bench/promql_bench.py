@@ -66,8 +66,8 @@ class Data:
     def counter_lines(self):
         count = HOUR // 15
         times = self.times(15, HOUR)
-        kinds = [",".join(str(start + (step * (kind % 7 + 1) + step * step % (kind + 2)) % 100_000)
-                          for step in range(count)) for kind, start in enumerate(range(0, 5000, 100))]
+        kinds = [",".join(str(start + step * (kind % 7 + 3) + step * step % 3) for step in range(count))
+                 for kind, start in enumerate(range(0, 5000, 100))]
         for number in range(self.counters):
             self.points += count
             yield self.line((("__name__", "requests_total"), ("job", f"job-{number % 10}"), ("code", 200 + number % 5),

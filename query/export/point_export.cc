@@ -76,7 +76,7 @@ Result<void> PointExport::pass_on(std::vector<storage::Block> blocks, const Bloc
 }
 
 Task<void> PointExport::begin_metric(std::string metric) {
-  auto finding = search_.find(std::move(metric));
+  auto finding = search_.find(std::move(metric), false);
   CO_TRY(FoundMetric found, co_await std::move(finding));
   selection_ = std::move(found.selection);
   if (selection_ != nullptr) shards_ = store_.series_by_shard(*selection_);

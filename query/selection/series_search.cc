@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <utility>
 
 namespace halite::query {
@@ -11,6 +12,17 @@ namespace {
 constexpr std::int64_t kNameBytes = sizeof(std::string);
 
 constexpr std::int64_t kIdBytes = sizeof(storage::SeriesId);
+
+// The number of selected series; none if the store does not know it.
+std::optional<std::uint64_t> known_count(const storage::PointStore& store,
+                                         const storage::Selection& selection) {
+  std::uint64_t count = 0;
+  for (const storage::ShardSeriesCount& shard : store.series_by_shard(selection)) {
+    if (shard.series == 0) return std::nullopt;
+    count += shard.series;
+  }
+  return count;
+}
 
 }  // namespace
 
@@ -73,7 +85,7 @@ Task<FoundMetric> SeriesSearch::select_tsuids(std::string metric, std::set<Bytes
   co_return found;
 }
 
-Task<FoundMetric> SeriesSearch::find(std::string metric) {
+Task<FoundMetric> SeriesSearch::find(std::string metric, bool lists) {
   std::vector<const Selector*> applying;
   for (const Selector& selector : selectors_) {
     if (selector.matches_metric(metric)) applying.push_back(&selector);
@@ -85,6 +97,13 @@ Task<FoundMetric> SeriesSearch::find(std::string metric) {
     auto selecting = select(std::move(query));
     CO_TRY(SelectionPtr selected, co_await std::move(selecting));
     if (selected == nullptr) continue;
+    if (!lists && applying.size() == 1 && selector->filters_are_exact()) {
+      // Without a list only if the store knows how many there are.
+      if (const std::optional<std::uint64_t> count = known_count(store_, *selected)) {
+        CO_TRY_VOID(budget_->add_series(*count));
+        co_return FoundMetric{.selection = std::move(selected), .series = {}};
+      }
+    }
     auto listing = store_.lookup(selected, 0);
     CO_TRY(storage::PinnedSeries ids, co_await std::move(listing));
     const std::size_t before = ids.size();

@@ -22,7 +22,7 @@ namespace halite::query {
 // The series of one metric that at least one selector names, and no others.
 struct FoundMetric {
   std::shared_ptr<const storage::Selection> selection;  // null: there are none
-  storage::PinnedSeries series;                         // each once
+  storage::PinnedSeries series;                         // each once, if they were asked for
 };
 
 class SeriesSearch {
@@ -34,8 +34,8 @@ class SeriesSearch {
   // The metrics that any selector may name, in byte order. Counts the memory of the list.
   Task<std::vector<std::string>> metrics();
 
-  // Counts the series against the budget.
-  Task<FoundMetric> find(std::string metric);
+  // Counts the series against the budget. Without `lists` it returns the selection alone.
+  Task<FoundMetric> find(std::string metric, bool lists = true);
 
  private:
   using SelectionPtr = std::shared_ptr<const storage::Selection>;

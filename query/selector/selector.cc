@@ -156,6 +156,16 @@ std::vector<storage::TagFilter> Selector::tag_filters() const {
   return filters;
 }
 
+bool Selector::filters_are_exact() const {
+  for (const LabelMatcher& matcher : matchers) {
+    if (matcher.name() == kMetricLabel) continue;
+    // Several filters of one key may mean that one of them suffices.
+    if (std::ranges::count(matchers, matcher.name(), &LabelMatcher::name) > 1) return false;
+    if (matcher.kind() == MatchKind::kNotRegexp || matcher.matches_absent()) return false;
+  }
+  return true;
+}
+
 Result<Selector> parse_selector(std::string_view text, const SelectorLimits& limits) {
   if (text.size() > limits.bytes_max) {
     return fail(Errc::kTooLarge, fmt::format("the selector has {} bytes, more than {} "

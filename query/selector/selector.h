@@ -27,6 +27,8 @@ struct Selector {
   [[nodiscard]] bool matches_tags(const storage::SeriesTags& tags) const;
   // Filters that all matching series pass: a store finds these by its index.
   [[nodiscard]] std::vector<storage::TagFilter> tag_filters() const;
+  // Whether only matching series pass the filters.
+  [[nodiscard]] bool filters_are_exact() const;
 };
 
 struct SelectorLimits {

@@ -249,7 +249,7 @@ Task<void> SelectorReader<Reading>::read(Selector selector, TimeRange range,
   auto listing = search.metrics();
   CO_TRY(const std::vector<std::string> metrics, co_await std::move(listing));
   for (const std::string& metric : metrics) {
-    auto finding = search.find(metric);
+    auto finding = search.find(metric, false);
     CO_TRY(FoundMetric found, co_await std::move(finding));
     if (found.selection == nullptr) continue;
     selections.push_back(found.selection);

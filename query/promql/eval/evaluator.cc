@@ -176,8 +176,7 @@ Steps Evaluator::inner_steps(const Subquery& subquery, const WindowPlan& plan) c
 Result<Row> Evaluator::over_samples(Row row, const Steps& inner, const WindowPlan& plan) {
   constexpr std::size_t kTogether = 1 << 14;
   TRY_VOID(budget_->add_bytes(column_bytes(plan.steps.count)));
-  Row to{.labels = std::move(row.labels),
-         .values = std::vector<double>(plan.steps.count, kAbsent)};
+  Row to{.labels = std::move(row.labels), .values = std::vector<double>(plan.steps.count, kAbsent)};
   const auto put = [&to](std::size_t step, double value) { to.values[step] = value; };
   SeriesWindows windows(plan);
   std::vector<TimestampMs> times;

@@ -28,6 +28,10 @@ double last_value(const Window& window) { return window.values[window.size - 1];
 double sampled_difference(const Window& window, bool counter) {
   double result = last_value(window) - window.values[0];
   if (!counter) return result;
+  if (window.resets) {
+    for (const CounterReset& reset : *window.resets) result += reset.before;
+    return result;
+  }
   for (std::size_t i = 1; i < window.size; ++i) {
     if (window.values[i] < window.values[i - 1]) result += window.values[i - 1];
   }

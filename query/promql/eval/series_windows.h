@@ -59,8 +59,10 @@ class SeriesWindows {
   // Samples that are none of a store's: those of a subquery. None is a staleness marker.
   template <class Put>
   void add(std::span<const TimestampMs> times, std::span<const double> values, Put put) {
+    const std::size_t before = values_.size();
     times_.insert(times_.end(), times.begin(), times.end());
     values_.insert(values_.end(), values.begin(), values.end());
+    note_resets(before);
     if (!times.empty()) evaluate_until(times.back(), put);
   }
   // There are no more samples.
@@ -75,6 +77,8 @@ class SeriesWindows {
 
  private:
   void take(const storage::Block& block);
+  // Notes the resets among the samples from `from` on.
+  void note_resets(std::size_t from);
   // The value at the next step, or kAbsent.
   [[nodiscard]] double evaluate();
   // Drops samples that no later step needs.
@@ -107,10 +111,11 @@ class SeriesWindows {
   const WindowPlan* plan_;
   std::vector<TimestampMs> times_;
   std::vector<double> values_;
-  std::size_t first_ = 0;   // of the samples: the first one of the window
-  std::size_t behind_ = 0;  // the first one behind the window
-  std::size_t step_ = 0;    // the next one
-  std::size_t work_ = 0;    // samples in windows since the budget was checked
+  std::size_t first_ = 0;             // of the samples: the first one of the window
+  std::size_t behind_ = 0;            // the first one behind the window
+  std::size_t step_ = 0;              // the next one
+  std::vector<CounterReset> resets_;  // of functions that want counters; places in values_
+  std::size_t work_ = 0;              // samples in windows since the budget was checked
   std::vector<double> parameters_;
 };
 

@@ -4,6 +4,8 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
@@ -63,6 +65,12 @@ struct Matrix {
 
 using Value = std::variant<Scalar, std::string, Vector, Matrix>;
 
+// A sample of a counter whose value is below the one before it.
+struct CounterReset {
+  std::size_t place = 0;  // of the sample; places grow
+  double before = 0;      // the value before it
+};
+
 // Samples of a series in a window of time: begin is excluded, end is included.
 struct Window {
   const TimestampMs* times = nullptr;  // ascending
@@ -71,6 +79,8 @@ struct Window {
   TimestampMs begin = 0;
   TimestampMs end = 0;
   TimestampMs now = 0;  // the time of the evaluation; differs from `end` with offset and @
+  // Of the samples but the first, if the maker of the window knows them.
+  std::optional<std::span<const CounterReset>> resets = {};
 };
 
 }  // namespace halite::query::promql
