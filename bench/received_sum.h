@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "common/check.h"
 #include "ingest/formats/point_receiver.h"
@@ -12,7 +13,10 @@ namespace halite::ingest {
 
 class ReceivedSum final : public PointReceiver {
  public:
-  void series(const SeriesKey& key) override { key_bytes += key.metric.size() + key.tags.size(); }
+  void series(const SeriesKey& key) override {
+    key_bytes += key.metric.size() + key.tags.size();
+    last_tags = key.tags;
+  }
   void point(PointBits point) override {
     sum += point.value + static_cast<std::uint64_t>(point.time);
     ++points;
@@ -22,6 +26,7 @@ class ReceivedSum final : public PointReceiver {
   std::size_t points = 0;
   std::size_t key_bytes = 0;
   std::uint64_t sum = 0;
+  std::string_view last_tags;  // of the body's text
 };
 
 }  // namespace halite::ingest

@@ -10,6 +10,7 @@
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
+#include "bench/received_sum.h"
 #include "common/bytes/little_endian.h"
 #include "common/bytes/proto_reader.h"
 #include "common/bytes/varint.h"
@@ -22,24 +23,6 @@ namespace {
 
 constexpr TimestampMs kTime = 1'700'000'000'000;
 constexpr std::size_t kSeries = 10'000;
-
-class Sum final : public PointReceiver {
- public:
-  void series(const SeriesKey& key) override {
-    key_bytes += key.tags.size();
-    last_key = key.tags;
-  }
-  void point(PointBits point) override {
-    sum += point.value + static_cast<std::uint64_t>(point.time);
-    ++points;
-  }
-  void refuse(std::string reason) override { HALITE_CHECK(false, reason); }
-
-  std::size_t points = 0;
-  std::size_t key_bytes = 0;
-  std::uint64_t sum = 0;
-  std::string_view last_key;
-};
 
 // The name and ten labels, about 190 bytes.
 std::vector<Tag> labels_of(std::size_t number) {
@@ -98,7 +81,7 @@ Bytes body_of(RemoteWriteVersion version) {
 // The counter "point" is the time of one.
 void BM_Read(benchmark::State& state, RemoteWriteVersion version) {
   const Bytes bytes = body_of(version);
-  Sum sum;
+  ReceivedSum sum;
   for (auto _ : state) {
     const auto body = make_remote_write_body(version, bytes, {});
     HALITE_CHECK(body->read(sum), "it is a request");
@@ -114,9 +97,9 @@ void BM_Read(benchmark::State& state, RemoteWriteVersion version) {
 void BM_SeriesName(benchmark::State& state) {
   const Bytes bytes = body_of(RemoteWriteVersion::k1);
   const auto body = make_remote_write_body(RemoteWriteVersion::k1, bytes, {});
-  Sum sum;
+  ReceivedSum sum;
   HALITE_CHECK(body->read(sum), "it is a request");
-  const SeriesKey key{.grammar = KeyGrammar::kLabelFields, .metric = {}, .tags = sum.last_key};
+  const SeriesKey key{.grammar = KeyGrammar::kLabelFields, .metric = {}, .tags = sum.last_tags};
   for (auto _ : state) benchmark::DoNotOptimize(body->series_name(key));
 }
 

@@ -71,9 +71,10 @@ IngestStats::IngestStats(const IngestLimits& limits, const Clock& clock,
           &refused.Add({{"protocol", name}, {"reason", std::string(refusal_name(reason))}});
     }
   }
-  skipped_ = &counter_family(registry, "halite_ingest_skipped_total",
-                             "What was sent and is no point, by protocol: strings, exemplars.",
-                             {"protocol", "what"});
+  skipped_ =
+      &counter_family(registry, "halite_ingest_skipped_total",
+                      "Values that no point can hold, by protocol and kind: strings, exemplars.",
+                      {"protocol", "what"});
   bodies_refused_ = &add_counter(registry, "halite_ingest_bodies_refused_total",
                                  "Request bodies with points that could not be parsed.");
   auto& lookups = counter_family(registry, "halite_ingest_series_cache_lookups_total",

@@ -288,8 +288,7 @@ Task<std::shared_ptr<const PromqlAnswer>> run_promql(storage::PointStore* store,
       continue;
     }
     if (!answer) co_return std::unexpected(answer.error());
-    const std::int64_t bytes = std::max<std::int64_t>(0, run->budget()->bytes());
-    CO_TRY(kept->room, scheduler->reserve(static_cast<std::uint64_t>(bytes)));
+    CO_TRY(kept->room, run->reserve());
     (*answer)->cost = run->budget()->cost();
     (*answer)->keeps = std::move(kept);
     run->succeeded();
@@ -303,6 +302,7 @@ Task<std::shared_ptr<const FoundSeries>> run_series_search(storage::PointStore* 
                                                            std::unique_ptr<SteppedRun> run) {
   auto searching = run->step(search_series(store, std::move(question), run->budget()));
   CO_TRY(std::shared_ptr<FoundSeries> found, co_await std::move(searching));
+  CO_TRY(found->room, run->reserve());
   run->succeeded();
   co_return found;
 }
@@ -311,6 +311,7 @@ Task<FoundNames> run_label_names(storage::PointStore* store, SeriesQuestion ques
                                  std::unique_ptr<SteppedRun> run) {
   auto searching = run->step(search_names(store, std::move(question), run->budget()));
   CO_TRY(FoundNames found, co_await std::move(searching));
+  CO_TRY(found.room, run->reserve());
   run->succeeded();
   co_return found;
 }
@@ -320,6 +321,7 @@ Task<FoundNames> run_label_values(storage::PointStore* store, std::string label,
   auto searching =
       run->step(search_values(store, std::move(label), std::move(question), run->budget()));
   CO_TRY(FoundNames found, co_await std::move(searching));
+  CO_TRY(found.room, run->reserve());
   run->succeeded();
   co_return found;
 }

@@ -4,6 +4,8 @@
 //   Threads  one step at a time, from any thread.
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <string_view>
 #include <utility>
@@ -40,6 +42,15 @@ class SteppedRun {
     Result<T> result = co_await std::move(running);
     if (!result) outcome_ = errc_name(result.error().code);
     co_return result;
+  }
+
+  // Reserves memory for the answer, as much as the budget has counted. After an error the run has
+  // failed.
+  Result<std::shared_ptr<const AnswerReservation>> reserve() {
+    const std::int64_t bytes = std::max<std::int64_t>(0, budget_->bytes());
+    auto room = scheduler_.reserve(static_cast<std::uint64_t>(bytes));
+    if (!room) outcome_ = errc_name(room.error().code);
+    return room;
   }
 
   // The last step was taken. A run that ends otherwise was cancelled.

@@ -19,11 +19,6 @@ namespace halite::query::promql {
 namespace {
 
 // [a-zA-Z_][a-zA-Z0-9_]*: others have quotes.
-bool is_plain_label(std::string_view name) {
-  return !name.empty() && !is_digit(name.front()) &&
-         std::ranges::all_of(name, [](char c) { return is_letter_or_digit(c) || c == '_'; });
-}
-
 std::string label_text(std::string_view name) {
   return is_plain_label(name) ? std::string(name) : quoted(name);
 }
@@ -52,6 +47,11 @@ bool is_one_offset(const DurationExpr& expr) {
 }
 
 }  // namespace
+
+bool is_plain_label(std::string_view name) {
+  return !name.empty() && !is_digit(name.front()) &&
+         std::ranges::all_of(name, [](char c) { return is_letter_or_digit(c) || c == '_'; });
+}
 
 std::string_view duration_symbol(DurationOp op) {
   static constexpr auto kSymbols = std::to_array<std::string_view>(

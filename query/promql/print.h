@@ -2,10 +2,14 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "query/promql/tree.h"
 
 namespace halite::query::promql {
+
+// Whether a label's name needs no quotes.
+[[nodiscard]] bool is_plain_label(std::string_view name);
 
 // In one line, as Prometheus does: sum by (a) (rate(m{b="c"}[5m])).
 [[nodiscard]] std::string print(const Expr& expr);

@@ -68,7 +68,7 @@ def everything_on(scratch):
 
 
 def free_port():
-    """A port on which nobody listens, for a program that cannot choose one."""
+    """A free port, for a program that cannot choose one."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         return server.getsockname()[1]
 

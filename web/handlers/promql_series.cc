@@ -68,9 +68,8 @@ Response names_response(Result<query::FoundNames> found) {
   if (!found) return promql_error(found.error());
   const std::size_t size = found->names.size();
   const bool truncated = found->truncated;
-  auto write = [names = std::move(found->names)](std::string& to, std::size_t i) {
-    append_prometheus_text(to, names[i]);
-  };
+  auto write = [names = std::move(found->names), room = found->room](
+                   std::string& to, std::size_t i) { append_prometheus_text(to, names[i]); };
   return list_response(size, std::move(write), truncated);
 }
 

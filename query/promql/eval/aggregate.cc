@@ -85,14 +85,9 @@ Result<std::vector<double>> kept_ratios(const AggregateParameter& parameter,
 
 void check_quantiles(const AggregateParameter& parameter, Annotations& annotations) {
   const Extent extent(parameter.numbers);
-  const auto warn = [&](double wrong) {
-    annotations.warn(
-        fmt::format("quantile value should be between 0 and 1, got {}", general_text(wrong)),
-        parameter.at);
-  };
-  if (extent.nan) warn(kNaN);
-  if (extent.most > 1) warn(extent.most);
-  if (extent.least < 0) warn(extent.least);
+  if (extent.nan) annotations.check_quantile(kNaN, parameter.at);
+  annotations.check_quantile(extent.most, parameter.at);
+  annotations.check_quantile(extent.least, parameter.at);
 }
 
 // Rows of count_values by group and value.

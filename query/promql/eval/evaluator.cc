@@ -209,7 +209,7 @@ Task<Vector> Evaluator::over_subquery(const Subquery* subquery, WindowPlan plan)
   CO_TRY(Vector vector, co_await std::move(evaluating));
   for (Row& row : vector.rows) {
     CO_TRY(Row to, over_samples(std::move(row), inner, plan));
-    if (std::ranges::any_of(to.values, is_present)) result.rows.push_back(std::move(to));
+    if (has_values(to)) result.rows.push_back(std::move(to));
   }
   co_return result;
 }

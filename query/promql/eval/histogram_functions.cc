@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "common/bytes/read_number.h"
+#include "query/promql/eval/merge.h"
 #include "query/promql/go_text.h"
 #include "query/promql/number_text.h"
 
@@ -45,8 +46,6 @@ double parse_bound(std::string_view text) {
   double bound = 0;
   return read_number(text, bound) ? bound : kUndefined;
 }
-
-bool has_values(const Row& row) { return std::ranges::any_of(row.values, is_present); }
 
 std::vector<Histogram> group_buckets(const Vector& buckets, Position at, Annotations& annotations) {
   std::vector<Histogram> histograms;
@@ -105,8 +104,8 @@ bool nearly_equal(double a, double b) {
   return difference / std::min(sum, kMost) < kSmallDifference;
 }
 
-// Counts must not fall: gives those that do the count before them. Whether there were any, but for
-// small differences.
+// Counts must not fall: gives those that do the count before them. Returns whether one fell by more
+// than a small difference.
 bool raise_falling(std::vector<Bucket>& buckets, FallingBuckets& falling) {
   falling = {.bound_min = kUnbounded, .bound_max = -kUnbounded, .difference_max = 0};
   bool found = false;

@@ -1,31 +1,13 @@
 #include "query/promql/eval/labels.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
-#include <cstring>
 
 #include "query/promql/go_text.h"
+#include "query/promql/print.h"
 
 namespace halite::query::promql {
 namespace {
-
-void append_text_key(std::string& to, std::string_view text) {
-  const auto size = static_cast<std::uint32_t>(text.size());
-  std::array<char, sizeof size> bytes;
-  std::memcpy(bytes.data(), &size, bytes.size());
-  to.append(bytes.data(), bytes.size());
-  to.append(text);
-}
-
-bool is_plain_name(std::string_view name) {
-  const auto letter = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-  };
-  const auto digit = [](char c) { return c >= '0' && c <= '9'; };
-  return !name.empty() && !digit(name.front()) &&
-         std::ranges::all_of(name, [&](char c) { return letter(c) || digit(c); });
-}
 
 // Keeps the labels that `names`, sorted, list, or those that it does not list.
 void filter_labels(std::vector<Label>& labels, std::span<const std::string> names,
@@ -39,6 +21,11 @@ void filter_labels(std::vector<Label>& labels, std::span<const std::string> name
 }
 
 }  // namespace
+
+void append_key_part(std::string& to, std::string_view part) {
+  const auto size = static_cast<std::uint32_t>(part.size());
+  to.append(reinterpret_cast<const char*>(&size), sizeof size).append(part);
+}
 
 Labels::Labels(std::vector<Label> labels) : labels_(std::move(labels)) {
   std::erase_if(labels_, [](const Label& label) { return label.value.empty(); });
@@ -98,8 +85,8 @@ void Labels::erase_all(std::span<const std::string> names) { filter_labels(label
 
 void Labels::append_key(std::string& to) const {
   for (const Label& label : labels_) {
-    append_text_key(to, label.name);
-    append_text_key(to, label.value);
+    append_key_part(to, label.name);
+    append_key_part(to, label.value);
   }
 }
 
@@ -113,7 +100,7 @@ std::string Labels::text() const {
   std::string text = "{";
   for (const Label& label : labels_) {
     if (text.size() > 1) text += ", ";
-    if (is_plain_name(label.name)) {
+    if (is_plain_label(label.name)) {
       text += label.name;
     } else {
       append_quoted(text, label.name);

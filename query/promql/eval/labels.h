@@ -57,6 +57,9 @@ class TextArena {
   std::deque<std::string> texts_;
 };
 
+// Appends a part of a key: with its size before it, so that only equal parts make equal keys.
+void append_key_part(std::string& to, std::string_view part);
+
 // In the order of names, each once, without empty values.
 class Labels {
  public:

@@ -15,8 +15,6 @@ std::unexpected<Error> equal_labels() {
   return fail(Errc::kInvalidArgument, "vector cannot contain metrics with the same labelset");
 }
 
-bool has_value(const Row& row) { return std::ranges::any_of(row.values, is_present); }
-
 // False if both have a value at the same step.
 bool add_column(std::span<double> to, std::span<const double> from) {
   bool apart = true;
@@ -29,6 +27,8 @@ bool add_column(std::span<double> to, std::span<const double> from) {
 }
 
 }  // namespace
+
+bool has_values(const Row& row) { return std::ranges::any_of(row.values, is_present); }
 
 Result<void> merge_equal(Vector& vector) {
   KeyNumbers numbers;
@@ -55,7 +55,7 @@ Result<void> refuse_equal(const Vector& vector) {
   std::string key;
   std::size_t rows = 0;
   for (const Row& row : vector.rows) {
-    if (!has_value(row)) continue;
+    if (!has_values(row)) continue;
     key.clear();
     row.labels.append_key(key);
     if (numbers.number(key) != rows) return equal_labels();
@@ -65,7 +65,7 @@ Result<void> refuse_equal(const Vector& vector) {
 }
 
 void remove_empty(Vector& vector) {
-  std::erase_if(vector.rows, [](const Row& row) { return !has_value(row); });
+  std::erase_if(vector.rows, [](const Row& row) { return !has_values(row); });
 }
 
 }  // namespace halite::query::promql

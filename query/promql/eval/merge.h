@@ -6,6 +6,8 @@
 
 namespace halite::query::promql {
 
+[[nodiscard]] bool has_values(const Row& row);
+
 // Makes one row of rows with equal labels, at the place of the first. Removes rows without a value.
 // kInvalidArgument: two have a value at the same step ("vector cannot contain metrics with the same
 // labelset").

@@ -15,9 +15,6 @@
 namespace halite::query::promql {
 namespace {
 
-// A cache line of each column.
-constexpr std::size_t kStepsAtOnce = 8;
-
 struct Groups {
   std::vector<std::uint32_t> of_rows;
   Vector result;  // a row of each group, without values yet
@@ -134,25 +131,25 @@ void quantile(const Vector& input, Groups& groups, std::span<const double> quant
   std::vector<std::size_t> begins(count + 1);  // of each group among all rows
   for (const std::uint32_t group : groups.of_rows) ++begins[group + 1];
   for (std::size_t g = 0; g < count; ++g) begins[g + 1] += begins[g];
-  std::vector<double> values(input.rows.size() * kStepsAtOnce);
-  std::vector<std::uint32_t> sizes(count * kStepsAtOnce);
+  std::vector<double> values(input.rows.size() * kStepsTogether);
+  std::vector<std::uint32_t> sizes(count * kStepsTogether);
   const auto place = [&](std::size_t group, std::size_t step) {
-    return values.data() + begins[group] * kStepsAtOnce +
+    return values.data() + begins[group] * kStepsTogether +
            (begins[group + 1] - begins[group]) * step;
   };
-  for (std::size_t begin = 0; begin < quantiles.size(); begin += kStepsAtOnce) {
-    const std::size_t width = std::min(kStepsAtOnce, quantiles.size() - begin);
+  for (std::size_t begin = 0; begin < quantiles.size(); begin += kStepsTogether) {
+    const std::size_t width = std::min(kStepsTogether, quantiles.size() - begin);
     std::ranges::fill(sizes, 0);
     for (std::size_t r = 0; r < input.rows.size(); ++r) {
       const std::uint32_t group = groups.of_rows[r];
       for (std::size_t s = 0; s < width; ++s) {
         const double value = input.rows[r].values[begin + s];
-        if (is_present(value)) place(group, s)[sizes[group * kStepsAtOnce + s]++] = value;
+        if (is_present(value)) place(group, s)[sizes[group * kStepsTogether + s]++] = value;
       }
     }
     for (std::size_t g = 0; g < count; ++g) {
       for (std::size_t s = 0; s < width; ++s) {
-        const std::size_t size = sizes[g * kStepsAtOnce + s];
+        const std::size_t size = sizes[g * kStepsTogether + s];
         if (size == 0) continue;
         groups.result.rows[g].values[begin + s] =
             quantile_of(quantiles[begin + s], {place(g, s), size});

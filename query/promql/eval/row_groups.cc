@@ -5,16 +5,6 @@
 #include <utility>
 
 namespace halite::query::promql {
-namespace {
-
-// With its size before it, so that equal bytes come of equal parts only.
-void append_part(std::string& to, std::string_view part) {
-  const auto size = static_cast<std::uint32_t>(part.size());
-  to.append(reinterpret_cast<const char*>(&size), sizeof size).append(part);
-}
-
-}  // namespace
-
 RowGroups::RowGroups(std::vector<std::string> names, bool listed)
     : names_(std::move(names)), listed_(listed) {
   if (!listed_) names_.emplace_back("__name__");
@@ -47,7 +37,7 @@ void RowGroups::append_listed(const Labels& labels) {
   for (const std::string& name : names_) {
     while (label != labels.end() && label->name < name) ++label;
     const bool has = label != labels.end() && label->name == name;
-    append_part(key_, has ? label->value : std::string_view());
+    append_key_part(key_, has ? label->value : std::string_view());
   }
 }
 
@@ -56,8 +46,8 @@ void RowGroups::append_others(const Labels& labels) {
   for (const Label& label : labels) {
     while (name != names_.end() && *name < label.name) ++name;
     if (name != names_.end() && *name == label.name) continue;
-    append_part(key_, label.name);
-    append_part(key_, label.value);
+    append_key_part(key_, label.name);
+    append_key_part(key_, label.value);
   }
 }
 

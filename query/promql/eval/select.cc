@@ -17,9 +17,6 @@
 namespace halite::query::promql {
 namespace {
 
-// A cache line of each column, and a bit for each in a byte.
-constexpr std::size_t kStepsInBlock = 8;
-
 struct Entry {
   double value;  // the greater the better; of bottomk with the other sign
   std::uint32_t row;
@@ -76,10 +73,10 @@ class Best {
 class Selection {
  public:
   Selection(const std::vector<std::uint32_t>& groups, std::size_t count, std::size_t kept_max)
-      : sizes_(count * kStepsInBlock), begins_(count + 1) {
+      : sizes_(count * kStepsTogether), begins_(count + 1) {
     for (const std::uint32_t group : groups) ++begins_[group + 1];
     for (std::size_t g = 0; g < count; ++g) {
-      begins_[g + 1] = begins_[g] + std::min(begins_[g + 1], kept_max) * kStepsInBlock;
+      begins_[g + 1] = begins_[g] + std::min(begins_[g + 1], kept_max) * kStepsTogether;
     }
     entries_.resize(begins_.back());
   }
@@ -87,16 +84,16 @@ class Selection {
   void clear() { std::ranges::fill(sizes_, 0); }
   void add(std::uint32_t group, std::size_t step, std::size_t size_max, const Entry& entry) {
     if (size_max == 0) return;
-    Best(at(group, step), sizes_[group * kStepsInBlock + step], size_max).add(entry);
+    Best(at(group, step), sizes_[group * kStepsTogether + step], size_max).add(entry);
   }
   [[nodiscard]] std::size_t groups() const { return begins_.size() - 1; }
   [[nodiscard]] std::span<Entry> of(std::size_t group, std::size_t step) {
-    return {at(group, step), sizes_[group * kStepsInBlock + step]};
+    return {at(group, step), sizes_[group * kStepsTogether + step]};
   }
 
  private:
   [[nodiscard]] Entry* at(std::size_t group, std::size_t step) {
-    const std::size_t capacity = (begins_[group + 1] - begins_[group]) / kStepsInBlock;
+    const std::size_t capacity = (begins_[group + 1] - begins_[group]) / kStepsTogether;
     return entries_.data() + begins_[group] + capacity * step;
   }
 
@@ -146,8 +143,8 @@ void keep_selected(Vector& input, Selection& selection, std::size_t begin, std::
 Vector select_best(Vector input, const std::vector<std::uint32_t>& groups, std::size_t group_count,
                    std::span<const std::size_t> counts, double sign, bool ordered) {
   Selection selection(groups, group_count, std::ranges::max(counts));
-  for (std::size_t begin = 0; begin < counts.size(); begin += kStepsInBlock) {
-    const std::size_t width = std::min(kStepsInBlock, counts.size() - begin);
+  for (std::size_t begin = 0; begin < counts.size(); begin += kStepsTogether) {
+    const std::size_t width = std::min(kStepsTogether, counts.size() - begin);
     selection.clear();
     for (std::uint32_t r = 0; r < input.rows.size(); ++r) {
       const double* values = input.rows[r].values.data() + begin;

@@ -37,6 +37,10 @@ inline constexpr double kAbsent = std::bit_cast<double>(kStaleMarker);
 }
 [[nodiscard]] inline bool is_present(double value) { return !is_absent(value); }
 
+// Steps of many rows that are computed together: a cache line of each column, and
+// a bit for each in a byte.
+inline constexpr std::size_t kStepsTogether = 8;
+
 // An element of an instant vector over all steps.
 struct Row {
   Labels labels;

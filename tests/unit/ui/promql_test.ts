@@ -64,7 +64,7 @@ test("in brackets a duration; in numbers, comments and strings nothing", () => {
   assert.equal(at('x("a\\"{|'), "nothing");
 });
 
-test("metrics are told from labels, functions and keywords", () => {
+test("metrics, labels, functions and keywords are distinguished", () => {
   const text = 'sum by (job) (rate(a_total{x="y"}[5m] offset 1h)) / on (z) group_left (w) b == bool {"c.d", e="f"} or inf';
   assert.deepEqual(metricsIn(text), ["a_total", "b", "c.d"]);
   assert.deepEqual(metricsIn(""), []);

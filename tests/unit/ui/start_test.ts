@@ -37,7 +37,7 @@ test("each protocol has a recipe with the address of the server", () => {
   for (const [id, texts] of Object.entries(wanted)) {
     const code = codeOf(all.get(id));
     for (const text of texts) assert.ok(code.includes(text), `${id} without ${text}:\n${code}`);
-    assert.ok(!code.includes("TOKEN"), `${id}: nobody needs a token here`);
+    assert.ok(!code.includes("TOKEN"), `${id}: no token is needed here`);
   }
 });
 

@@ -1,4 +1,4 @@
-// What is sent by other protocols and is no point is counted.
+// Values of other protocols that no point can hold are counted.
 #include <string>
 #include <string_view>
 

@@ -58,7 +58,7 @@ export function decodeMatrixSeries(given: unknown, { place, text, stepMs }: Aske
   }
   return {
     query: place,
-    metric: name ?? (Object.keys(tags).length ? "" : text), // a line without any label is told by what was asked
+    metric: name ?? (Object.keys(tags).length ? "" : text), // a line without labels is named by its expression
     tags,
     aggregateTags: [],
     times,

@@ -80,7 +80,7 @@ export class Explore implements Page {
 
   // An address without a question: shows the first metric there is, or waits for it.
   private async open(): Promise<void> {
-    const first = location.hash.length <= 1; // else somebody wants to see this very page
+    const first = location.hash.length <= 1; // otherwise the URL names a page
     this.show();
     try {
       const own = await metricsWithPrefix("halite.", 500);

@@ -95,7 +95,7 @@ export class ExpressionField {
     }
   }
 
-  // Without a word that is begun, only where little fits or somebody wants to see all.
+  // Where no word is begun: only if few completions fit, or on request.
   private ask(always: boolean): void {
     const cursor = cursorAt(this.input.value, this.input.selectionStart);
     const many = cursor?.wanted.kind === "expression" || cursor?.wanted.kind === "duration";

@@ -34,7 +34,7 @@ export interface SubQuery {
 
 // A query in PromQL.
 export interface Expression {
-  text: string; // blank while nobody has written one
+  text: string; // blank until one is written
   rightAxis: boolean;
   hidden: boolean; // kept in the form, not asked
 }

@@ -9,7 +9,7 @@ export interface Server extends Address {
   base: string; // with a slash at its end
   urlHost: string; // the host as URLs have it
   tls: boolean;
-  token: boolean; // nobody may write without one
+  token: boolean; // writing requires one
   graphite: {
     lines: Address | null; // null: the port is off
     pickles: Address | null;

@@ -104,7 +104,7 @@ export class StartPage implements Page {
       this.chosen = all.find(({ id }) => id === this.chosen.id) ?? all[0];
       this.showRecipe();
     } catch {
-      // What is polled tells what is wrong with the server.
+      // The next poll reports errors of the server.
     }
   }
 
@@ -162,7 +162,7 @@ export class StartPage implements Page {
     else if (!this.arrivals.begun) state = "Asking the server…";
     else if (on) state = `Points from ${name} arrive.`;
     else if (refused > 0) state = `Points from ${name} are refused.`;
-    if (this.state.textContent !== state) this.state.textContent = state; // what is set is read out
+    if (this.state.textContent !== state) this.state.textContent = state; // screen readers announce each change
     const counts = [points > 0 ? count(points, "point") : "", refused > 0 ? `${refused} refused` : ""].filter(Boolean);
     this.detail.textContent = counts.length > 0 ? `${counts.join(", ")} since you opened this page` : "";
     const metric = on && this.first?.id === id ? this.first.metric : "";

@@ -72,7 +72,7 @@ export class StatusPage implements Page {
       this.loaded = true;
       this.ingest.setPast(await pastRate(signal));
     } catch {
-      // What is polled tells what is wrong with the server.
+      // The next poll reports errors of the server.
     }
   }
 
