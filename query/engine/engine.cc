@@ -1,4 +1,3 @@
-// Over 400 lines because all requests share the parts of one engine.
 #include "query/engine/engine.h"
 
 #include <algorithm>
@@ -16,6 +15,7 @@
 #include "query/answer/histogram_query.h"
 #include "query/answer/query_annotations.h"
 #include "query/answer/sketch_query.h"
+#include "query/engine/engine_impl.h"
 #include "query/engine/export_run.h"
 #include "query/engine/promql_run.h"
 #include "query/engine/scheduler.h"
@@ -45,56 +45,6 @@ TimestampMs begin_of_points(std::span<const ReadChoice> choices,
 }
 
 }  // namespace
-
-struct QueryEngine::Impl {
-  Impl(storage::PointStore& points, const Clock& time, QueryLimits bounds, bool skip_unknown,
-       QueryExecutors executors, prometheus::Registry& registry, storage::Metadata* said,
-       AuxiliarySources sides)
-      : store(points),
-        sources(std::move(sides)),
-        clock(time),
-        limits(std::move(bounds)),
-        skip_unknown_values(skip_unknown),
-        metadata(said),
-        fetch_limits(limits.fetch, time),
-        scheduler(limits, std::move(executors), time, registry) {}
-
-  Task<void> answer(Answer* answer, Attempt attempt, Afterwork then);
-  // The result of one sub-query.
-  struct Read {
-    std::shared_ptr<const storage::Selection> selection;
-    TimeRange asked;
-    std::size_t query = 0;  // its index in the query
-    std::vector<AnswerSeries> series = {};
-  };
-  Task<std::shared_ptr<const storage::Selection>> select(storage::SeriesQuery wanted,
-                                                         storage::ReadSource from,
-                                                         std::shared_ptr<QueryBudget> budget);
-  Task<Read> answer_one(Answer* answer, std::size_t index, Attempt attempt);
-  Task<std::string> why_not_now(const storage::View* view, const Question* question,
-                                const SubQuestion* sub, TimeRange range);
-  Task<void> choose_view(const Question* question, ReadChoice* choice, SubPlan* plan);
-  Task<std::vector<ExplainedView>> explain_views(const Question* question, const SubQuestion* sub,
-                                                 TimeRange range);
-  Task<std::vector<AnswerSeries>> answer_from_sketches(
-      Answer* answer, std::size_t index, std::shared_ptr<const storage::Selection> selection,
-      std::shared_ptr<QueryBudget> budget);
-  static std::vector<AnswerSeries> all_series(std::span<Read> reads);
-
-  Task<std::shared_ptr<const Explanation>> explain(Question question,
-                                                   std::shared_ptr<QueryBudget> budget);
-  Task<ExplainedQuery> explain_one(const Question* question, std::size_t index,
-                                   std::shared_ptr<QueryBudget> budget);
-
-  storage::PointStore& store;
-  const AuxiliarySources sources;
-  const Clock& clock;
-  const QueryLimits limits;
-  const bool skip_unknown_values;
-  storage::Metadata* const metadata;  // may be null
-  FetchLimits fetch_limits;
-  Scheduler scheduler;
-};
 
 Task<void> QueryEngine::Impl::answer(Answer* answer, Attempt attempt, Afterwork then) {
   std::vector<Read> reads;
@@ -203,28 +153,6 @@ Task<std::vector<AnswerSeries>> QueryEngine::Impl::answer_from_sketches(
   co_return co_await std::move(reading);
 }
 
-Task<std::vector<ExplainedView>> QueryEngine::Impl::explain_views(const Question* question,
-                                                                  const SubQuestion* sub,
-                                                                  TimeRange range) {
-  std::vector<ExplainedView> views;
-  if (sources.views == nullptr) co_return views;
-  const auto fitting = fitting_views(*sources.views, *question, *sub);
-  bool answered = false;
-  for (const auto& view : fitting) {
-    auto asking = why_not_now(view.get(), question, sub, range);
-    CO_TRY(std::string reason, co_await std::move(asking));
-    if (reason.empty() && std::exchange(answered, true)) reason = "another view has less to read";
-    views.push_back({.name = view->rule.name,
-                     .why_not = std::move(reason),
-                     .approximate = reads_sketches(*sub)});
-  }
-  for (const auto& view : sources.views->views_of(sub->metric)) {
-    const std::string_view reason = why_not(view->rule, *question, *sub);
-    if (!reason.empty()) views.push_back({.name = view->rule.name, .why_not = std::string(reason)});
-  }
-  co_return views;
-}
-
 Task<QueryEngine::Impl::Read> QueryEngine::Impl::answer_one(Answer* answer, std::size_t index,
                                                             Attempt attempt) {
   const auto& [pace, budget] = attempt;
@@ -311,46 +239,6 @@ Task<QueryEngine::Impl::Read> QueryEngine::Impl::answer_one(Answer* answer, std:
   co_return std::move(read);
 }
 
-Task<std::shared_ptr<const Explanation>> QueryEngine::Impl::explain(
-    Question question, std::shared_ptr<QueryBudget> budget) {
-  auto explanation = std::make_shared<Explanation>();
-  explanation->question = std::move(question);
-  for (std::size_t i = 0; i < explanation->question.queries.size(); ++i) {
-    auto one = explain_one(&explanation->question, i, budget);
-    CO_TRY(ExplainedQuery query, co_await std::move(one));
-    explanation->queries.push_back(query);
-  }
-  finish_explanation(limits, *explanation);
-  co_return explanation;
-}
-
-Task<ExplainedQuery> QueryEngine::Impl::explain_one(const Question* question, std::size_t index,
-                                                    std::shared_ptr<QueryBudget> budget) {
-  const SubQuestion& sub = question->queries[index];
-  // If a rollup would answer, this still estimates the points behind it: an upper limit.
-  CO_TRY(const std::vector<ReadChoice> choices,
-         choose_reads(sub, sources.rollups, sources.counters, sources.tags, question->begin));
-  const ReadChoice& first = choices.front();
-  CO_TRY(const SubPlan plan,
-         make_plan(*question, first.question, limits.output_points_max, first.rollup));
-  storage::SeriesQuery wanted = series_query(sub, skip_unknown_values);
-  wanted.regexp_bytes_max = limits.regexp_bytes_max;
-  auto selecting = store.select(std::move(wanted), {.budget = budget});
-  CO_TRY(const std::shared_ptr<const storage::Selection> selection, co_await std::move(selecting));
-  auto estimating = store.estimate(selection, plan.scan);
-  CO_TRY(const storage::ReadEstimate estimate, co_await std::move(estimating));
-  auto looking = store.lookup(selection, 0);
-  CO_TRY(const storage::PinnedSeries ids, co_await std::move(looking));
-  const Groups groups(sub, plan);
-  std::set<Bytes> keys;
-  for (const storage::SeriesId id : ids) keys.insert(groups.key_of(store.series(id)));
-  ExplainedQuery query = explain_query(plan, estimate, keys.size(), limits);
-  query.shards = store.shard_count();
-  auto viewing = explain_views(question, &sub, plan.scan);
-  CO_TRY(query.views, co_await std::move(viewing));
-  co_return query;
-}
-
 QueryEngine::QueryEngine(storage::PointStore& store, const Clock& clock, QueryLimits limits,
                          bool skip_unknown_values, QueryExecutors executors,
                          prometheus::Registry& registry, storage::Metadata* metadata,
@@ -380,15 +268,6 @@ Task<std::shared_ptr<const Answer>> QueryEngine::run(Question question, std::sto
     return impl->answer(answer, std::move(attempt), then);
   };
   return impl_->scheduler.run(std::move(question), std::move(stop), repeatable, std::move(work));
-}
-
-Task<std::shared_ptr<const Explanation>> QueryEngine::explain(Question question,
-                                                              std::stop_token stop) {
-  QueryLimits without_series = impl_->limits;
-  without_series.series_max = std::numeric_limits<std::uint64_t>::max();
-  auto budget = std::make_shared<QueryBudget>(without_series, impl_->clock, std::move(stop));
-  auto work = impl_->explain(std::move(question), std::move(budget));
-  return impl_->scheduler.run_in_turn(Pace::kAll, std::move(work));
 }
 
 std::unique_ptr<ExportRun> QueryEngine::export_points(ExportQuestion question,
