@@ -3,15 +3,10 @@
 #include <algorithm>
 #include <iterator>
 #include <limits>
-#include <set>
 #include <span>
 #include <utility>
 #include <vector>
 
-#include <prometheus/registry.h>
-
-#include "query/answer/explain.h"
-#include "query/answer/group.h"
 #include "query/answer/histogram_query.h"
 #include "query/answer/query_annotations.h"
 #include "query/answer/sketch_query.h"
