@@ -92,7 +92,7 @@ class Agent:
     def __init__(self, per_second, connection, act):
         self.pause = 1 / per_second
         self.connection = connection
-        self.act = act  # of a connection and a number; returns an error text, or None
+        self.act = act  # of a connection, a number and the Unix milliseconds it is due; returns an error text, or None
         self.seconds = []
         self.errors = []
         self.stopping = threading.Event()
@@ -101,9 +101,10 @@ class Agent:
 
     def _run(self):
         number, due = 0, time.monotonic()
+        unix_offset = time.time() - due
         while not self.stopping.wait(max(0.0, due - time.monotonic())):
             try:
-                error = self.act(self.connection, number)
+                error = self.act(self.connection, number, round((due + unix_offset) * 1000))
             except (OSError, http.client.HTTPException) as failed:
                 error = repr(failed)
                 self.connection.close()  # the next one makes it anew
@@ -117,10 +118,9 @@ class Agent:
         self.thread.join()
 
 
-def put(connection, number):
-    """Ten points; answered with a 204."""
-    at_ms = int(time.time() * 1000)
-    points = [{"metric": "soak.agent", "timestamp": at_ms, "value": number, "tags": {"n": str(n)}}
+def put(connection, number, due_ms):
+    """Ten points of the time they are due, for two that catch up can be sent in one millisecond; answered with a 204."""
+    points = [{"metric": "soak.agent", "timestamp": due_ms, "value": number, "tags": {"n": str(n)}}
               for n in range(AGENT_POINTS)]
     connection.request("POST", "/api/put", json.dumps(points))
     answer = connection.getresponse()
@@ -128,7 +128,7 @@ def put(connection, number):
     return None if answer.status == 204 else f"put: {answer.status} {body[:200]!r}"
 
 
-def ask(connection, number):
+def ask(connection, number, _):
     """One host's last hour."""
     m = urllib.parse.quote(f"max:1m-max:cpu.usage_user{{hostname=host_{number % 1000}}}", safe="")
     connection.request("GET", f"/api/query?start=1h-ago&m={m}")

@@ -13,13 +13,13 @@ BUILD_SECONDS = 1200
 
 def go_program(package, version):
     """The program that `go install PACKAGE@VERSION` makes. Skips the test where that cannot be had: there is
-    no Go, it is too old, the registry does not answer, or HALITE_BUILD_NO_GO says that a build takes too long."""
+    no Go, it is too old, the registry does not answer, or NO_GO_BUILDS says that a build takes too long."""
     directory = support.CLIENTS / "go" / version
     program = directory / pathlib.PurePosixPath(package).name
     if program.exists():
         return str(program)
-    if os.environ.get("HALITE_BUILD_NO_GO"):
-        raise unittest.SkipTest(f"{program.name} is not built yet, and HALITE_BUILD_NO_GO forbids it")
+    if os.environ.get("NO_GO_BUILDS"):
+        raise unittest.SkipTest(f"{program.name} is not built yet, and NO_GO_BUILDS forbids it")
     if not shutil.which("go"):
         raise unittest.SkipTest("go is not installed")
     directory.mkdir(parents=True, exist_ok=True)

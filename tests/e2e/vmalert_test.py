@@ -44,8 +44,9 @@ class VmalertTest(support.HaliteTest):
         self.rules.write_text(RULES)
 
     def write(self, **rooms):
-        now = int(time.time() * 1000)
-        body = remote_write_1([({"__name__": "temperature", "room": room, "floor": "1"}, [(value, now)])
+        """Of five seconds ago: vmalert evaluates at whole seconds, and the first must not be before it."""
+        at_ms = int(time.time() * 1000) - 5000
+        body = remote_write_1([({"__name__": "temperature", "room": room, "floor": "1"}, [(value, at_ms)])
                                for room, value in rooms.items()])
         status, text = self.halite.request("POST", "/api/v1/write", snappy(body), WRITE)
         self.assertEqual(status // 100, 2, text)
@@ -117,7 +118,8 @@ class VmalertTest(support.HaliteTest):
         since = self.alerts(port)[0]["activeAt"][:19]  # seconds are what is stored
         first.terminate()
         first.wait(60)
-        _, port, log = self.launch("second.log")
+        # It asks after its first evaluation: what that one writes must not come first.
+        _, port, log = self.launch("second.log", "-remoteWrite.flushInterval=10s")
         self.eventually("the alert again",
                         lambda: [one["state"] for one in self.alerts(port)] == ["firing"])
         self.assertEqual(self.alerts(port)[0]["activeAt"][:19], since)
