@@ -44,11 +44,15 @@ class ShardReader {
  private:
   Result<void> take(const std::vector<storage::Block>& blocks);
   Result<State*> state_of(storage::SeriesId id);
+  // The budget is shared with other threads, so that memory is counted there in larger parts.
+  Result<void> reserve(std::int64_t bytes);
+  Result<void> count(std::int64_t bytes);
 
   storage::PointStore& store_;
   QueryBudget& budget_;
   Reading reading_;
   std::vector<State> states_;
+  std::int64_t reserved_ = 0;  // bytes that the budget has counted ahead
   boost::unordered_flat_map<storage::SeriesId, std::size_t> places_;
   storage::SeriesId last_id_ = 0;
   std::size_t last_ = 0;  // the place of last_id_
@@ -62,7 +66,7 @@ Task<void> ShardReader<Reading>::read(std::shared_ptr<const storage::Selection> 
   for (;;) {
     auto next = scan->next();
     CO_TRY(const std::vector<storage::Block> blocks, co_await std::move(next));
-    if (blocks.empty()) co_return Result<void>();
+    if (blocks.empty()) co_return budget_.add_bytes(-std::exchange(reserved_, 0));
     CO_TRY_VOID(budget_.check());
     CO_TRY_VOID(take(blocks));
     for (const storage::Block& block : blocks) points += block.size();
@@ -87,7 +91,7 @@ Result<void> ShardReader<Reading>::take(const std::vector<storage::Block>& block
     bytes += reading_.bytes(*state) - before;
   }
   budget_.add_blocks(blocks.size());
-  TRY_VOID(budget_.add_bytes(bytes));
+  TRY_VOID(count(bytes));
   return budget_.add_points(points);
 }
 
@@ -99,13 +103,28 @@ Result<typename Reading::State*> ShardReader<Reading>::state_of(storage::SeriesI
   last_ = place->second;
   if (is_new) {
     const std::int64_t before = reading_.bytes();
-    const std::int64_t expected = reading_.begin_bytes();
-    TRY_VOID(budget_.add_bytes(expected));  // before it is allocated
-    states_.push_back(reading_.begin(Labels::of(store_.series(id))));
-    TRY_VOID(
-        budget_.add_bytes(reading_.bytes() - before + reading_.bytes(states_.back()) - expected));
+    TRY_VOID(reserve(reading_.begin_bytes()));  // before it is allocated
+    states_.push_back(reading_.begin(store_.series(id)));
+    TRY_VOID(count(reading_.bytes() - before + reading_.bytes(states_.back())));
   }
   return &states_[last_];
+}
+
+template <class Reading>
+Result<void> ShardReader<Reading>::reserve(std::int64_t bytes) {
+  constexpr std::int64_t kAhead = 1 << 16;
+  if (bytes <= reserved_) return {};
+  const std::int64_t more = std::max(kAhead, bytes - reserved_);
+  TRY_VOID(budget_.add_bytes(more));
+  reserved_ += more;
+  return {};
+}
+
+template <class Reading>
+Result<void> ShardReader<Reading>::count(std::int64_t bytes) {
+  TRY_VOID(reserve(bytes));
+  reserved_ -= bytes;
+  return {};
 }
 
 // A row of each series.
@@ -113,36 +132,41 @@ struct ColumnReading {
   using Source = const WindowPlan*;
   struct State {
     Row row;
-    SeriesWindows windows;
+    SeriesProgress progress;
     bool has_values = false;
-
-    void put(std::size_t step, double value) {
-      row.values[step] = value;
-      has_values = true;
-    }
   };
 
-  explicit ColumnReading(Source source) : plan(source) {}
+  explicit ColumnReading(Source source) : plan(source), windows(*source) {}
 
-  [[nodiscard]] State begin(Labels labels) const {
-    return {.row = {.labels = std::move(labels),
+  [[nodiscard]] State begin(const storage::Series& series) const {
+    return {.row = {.labels = Labels::of(series),
                     .values = std::vector<double>(plan->steps.count, kAbsent)},
-            .windows = SeriesWindows(*plan)};
+            .progress = {}};
   }
-  static void add(State& state, const storage::Block& block) {
-    state.windows.add(block, [&state](std::size_t step, double value) { state.put(step, value); });
+  void add(State& state, const storage::Block& block) {
+    const std::size_t before = state.progress.step;
+    windows.add(state.progress, block, state.row.values);
+    note_values(state, before);
   }
-  static void finish(State& state) {
-    state.windows.finish([&state](std::size_t step, double value) { state.put(step, value); });
+  void finish(State& state) {
+    const std::size_t before = state.progress.step;
+    windows.finish(state.progress, state.row.values);
+    note_values(state, before);
+  }
+  static void note_values(State& state, std::size_t from) {
+    for (std::size_t i = from; i < state.progress.step && !state.has_values; ++i) {
+      state.has_values = is_present(state.row.values[i]);
+    }
   }
   [[nodiscard]] std::int64_t begin_bytes() const { return column_bytes(plan->steps.count); }
   static std::int64_t bytes() { return 0; }
   static std::int64_t bytes(const State& state) {
     return row_bytes(state.row.labels, state.row.values.size()) +
-           static_cast<std::int64_t>(state.windows.bytes());
+           static_cast<std::int64_t>(state.progress.bytes());
   }
 
   const WindowPlan* plan;
+  SeriesWindows windows;
 };
 
 // Groups, and no row of any series.
@@ -153,33 +177,42 @@ struct GroupReading {
   };
   struct State {
     std::size_t group = 0;
-    SeriesWindows windows;
+    SeriesProgress progress;
   };
 
   explicit GroupReading(Source source)
-      : plan(source.plan), fold(*source.aggregation, source.plan->steps) {}
+      : drops_name(source.plan->function != nullptr && !source.plan->function->keeps_name),
+        windows(*source.plan),
+        column(source.plan->steps.count),
+        fold(*source.aggregation, source.plan->steps) {}
 
-  [[nodiscard]] State begin(Labels labels) {
-    const std::size_t count = labels.size();
-    if (plan->function != nullptr && !plan->function->keeps_name) labels.drop_name();
-    collides |= labels.size() + 1 < count;
-    return {.group = fold.group_of(labels), .windows = SeriesWindows(*plan)};
+  [[nodiscard]] State begin(const storage::Series& series) {
+    collides |= drops_name && name_labels(series) > 1;
+    return {.group = fold.group_of(series, drops_name), .progress = {}};
   }
   void add(State& state, const storage::Block& block) {
-    state.windows.add(block,
-                      [&](std::size_t step, double value) { fold.add(state.group, step, value); });
+    const std::size_t before = state.progress.step;
+    windows.add(state.progress, block, column);
+    fold_from(state, before);
   }
   void finish(State& state) {
-    state.windows.finish(
-        [&](std::size_t step, double value) { fold.add(state.group, step, value); });
+    const std::size_t before = state.progress.step;
+    windows.finish(state.progress, column);
+    fold_from(state, before);
+  }
+  void fold_from(const State& state, std::size_t from) {
+    fold.add(state.group, from,
+             std::span<const double>(column).subspan(from, state.progress.step - from));
   }
   [[nodiscard]] std::int64_t begin_bytes() const { return fold.group_bytes(); }
   [[nodiscard]] std::int64_t bytes() const { return fold.bytes(); }
   static std::int64_t bytes(const State& state) {
-    return static_cast<std::int64_t>(sizeof(State) + state.windows.bytes());
+    return static_cast<std::int64_t>(sizeof(State) + state.progress.bytes());
   }
 
-  const WindowPlan* plan;
+  const bool drops_name;
+  SeriesWindows windows;
+  std::vector<double> column;
   GroupFold fold;
   bool collides = false;  // two series may have the same labels without the name
 };
@@ -191,9 +224,9 @@ struct SampleReading {
 
   explicit SampleReading(Source) {}
 
-  static State begin(Labels labels) {
+  static State begin(const storage::Series& series) {
     State state;
-    state.labels = std::move(labels);
+    state.labels = Labels::of(series);
     return state;
   }
   static void add(State& state, const storage::Block& block) {
@@ -284,7 +317,7 @@ Task<std::vector<Row>> ColumnReader::read_columns(Selector selector, WindowPlan 
   auto scanning = reader.read(std::move(selector), plan.range(), selections_,
                               [&rows](ShardReader<ColumnReading>& shard) {
                                 for (ColumnReading::State& state : shard.states()) {
-                                  ColumnReading::finish(state);
+                                  shard.reading().finish(state);
                                   if (state.has_values) rows.push_back(std::move(state.row));
                                 }
                               });

@@ -177,25 +177,24 @@ Result<Row> Evaluator::over_samples(Row row, const Steps& inner, const WindowPla
   constexpr std::size_t kTogether = 1 << 14;
   TRY_VOID(budget_->add_bytes(column_bytes(plan.steps.count)));
   Row to{.labels = std::move(row.labels), .values = std::vector<double>(plan.steps.count, kAbsent)};
-  const auto put = [&to](std::size_t step, double value) { to.values[step] = value; };
   SeriesWindows windows(plan);
-  std::vector<TimestampMs> times;
-  std::vector<double> values;
+  SeriesProgress progress;
+  Samples samples;
   std::int64_t counted = 0;
   for (std::size_t i = 0; i < inner.count; ++i) {
     if (is_present(row.values[i])) {
-      times.push_back(inner.at(i));
-      values.push_back(row.values[i]);
+      samples.times.push_back(inner.at(i));
+      samples.values.push_back(row.values[i]);
     }
-    if (times.size() < kTogether && i + 1 < inner.count) continue;
-    windows.add(times, values, put);
-    times.clear();
-    values.clear();
+    if (samples.size() < kTogether && i + 1 < inner.count) continue;
+    windows.add(progress, samples, to.values);
+    samples.times.clear();
+    samples.values.clear();
     TRY_VOID(budget_->check());
-    const auto bytes = static_cast<std::int64_t>(windows.bytes());
+    const auto bytes = static_cast<std::int64_t>(progress.bytes());
     TRY_VOID(budget_->add_bytes(bytes - std::exchange(counted, bytes)));
   }
-  windows.finish(put);
+  windows.finish(progress, to.values);
   TRY_VOID(budget_->check());
   TRY_VOID(budget_->add_bytes(-counted));
   return to;

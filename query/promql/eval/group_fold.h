@@ -4,12 +4,11 @@
 //   Threads  Not thread-safe. Each shard has its own; merge() joins them.
 #pragma once
 
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
-#include "query/promql/eval/kahan.h"
 #include "query/promql/eval/row_groups.h"
 #include "query/promql/eval/values.h"
 #include "query/promql/tree.h"
@@ -23,30 +22,10 @@ class GroupFold {
 
   GroupFold(const Aggregation& aggregation, Steps steps);
 
-  // The group of a series.
-  [[nodiscard]] std::size_t group_of(const Labels& labels);
-  void add(std::size_t group, std::size_t step, double value) {
-    Cell& cell = groups_[group].cells[step];
-    ++cell.count;
-    switch (op_) {
-      case AggregateOp::kMin:
-        if (cell.count == 1 || cell.sum.sum > value || std::isnan(cell.sum.sum)) {
-          cell.sum.sum = value;
-        }
-        return;
-      case AggregateOp::kMax:
-        if (cell.count == 1 || cell.sum.sum < value || std::isnan(cell.sum.sum)) {
-          cell.sum.sum = value;
-        }
-        return;
-      case AggregateOp::kSum:
-      case AggregateOp::kAvg:
-        cell.sum.add(value);
-        return;
-      default:  // the number says it all
-        return;
-    }
-  }
+  // The group of a series, which has lost its name if `drops_name`.
+  [[nodiscard]] std::size_t group_of(const storage::Series& series, bool drops_name);
+  // Values of a series at the steps from `step` on; those that are absent do not count.
+  void add(std::size_t group, std::size_t step, std::span<const double> values);
   void merge(GroupFold& other);  // which is empty then
 
   // Whether a sum left the range of doubles, where avg() needs the values one by one.
@@ -57,15 +36,17 @@ class GroupFold {
   [[nodiscard]] std::int64_t group_bytes() const;  // of one
 
  private:
-  struct Cell {
-    KahanSum sum;  // or the minimum, or the maximum
-    std::uint64_t count = 0;
-  };
   struct Group {
     Labels labels;
-    std::vector<Cell> cells;  // one for each step
+    // For each step. Of min() and max(), `sums` are the extremes.
+    std::vector<double> sums;
+    std::vector<double> compensations;  // of sums
+    std::vector<std::uint64_t> counts;
   };
-  [[nodiscard]] double value_of(const Cell& cell) const;
+  std::size_t add_group(Labels labels);  // returns its number
+  void add_extreme(Group& group, std::size_t step, double value) const;
+  void merge(Group& to, const Group& from) const;
+  [[nodiscard]] double value_of(const Group& group, std::size_t step) const;
 
   const AggregateOp op_;
   const Steps steps_;

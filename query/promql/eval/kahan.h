@@ -13,14 +13,11 @@ struct KahanSum {
   double compensation = 0;
 
   void add(double x) {
+    // Without branches, so that a loop over columns can be vectorized.
     const double total = sum + x;
-    if (std::isinf(total)) {
-      compensation = 0;
-    } else if (std::abs(sum) >= std::abs(x)) {
-      compensation += (sum - total) + x;
-    } else {
-      compensation += (x - total) + sum;
-    }
+    const bool is_larger = std::abs(sum) >= std::abs(x);
+    const double lost = ((is_larger ? sum : x) - total) + (is_larger ? x : sum);
+    compensation = std::isinf(total) ? 0 : compensation + lost;
     sum = total;
   }
   [[nodiscard]] double value() const { return sum + compensation; }

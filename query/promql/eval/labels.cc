@@ -27,6 +27,15 @@ void append_key_part(std::string& to, std::string_view part) {
   to.append(reinterpret_cast<const char*>(&size), sizeof size).append(part);
 }
 
+std::size_t name_labels(const storage::Series& series) {
+  std::size_t count = series.metric.text().empty() ? 0 : 1;
+  for (const storage::SeriesTag& tag : series.tags) {
+    if (tag.value.empty() || tag.key == kMetricLabel || !tag.key.starts_with("__")) continue;
+    if (std::ranges::find(kNameLabels, tag.key) != kNameLabels.end()) ++count;
+  }
+  return count;
+}
+
 Labels::Labels(std::vector<Label> labels) : labels_(std::move(labels)) {
   std::erase_if(labels_, [](const Label& label) { return label.value.empty(); });
   std::ranges::sort(labels_, {}, &Label::name);

@@ -32,6 +32,9 @@ struct Label {
   auto operator<=>(const Label&) const = default;
 };
 
+// How many of kNameLabels the labels of a stored series are, with its metric.
+[[nodiscard]] std::size_t name_labels(const storage::Series& series);
+
 // Keeps texts that an evaluation makes, for example those of label_replace().
 class TextArena {
  public:

@@ -23,6 +23,17 @@ std::uint32_t RowGroups::of(const Labels& labels) {
   return numbers_.number(key_);
 }
 
+std::uint32_t RowGroups::of(const storage::Series& series, bool names_count) {
+  if (listed_) {
+    key_.clear();
+    append_listed(series, names_count);
+    return numbers_.number(key_);
+  }
+  Labels labels = Labels::of(series);
+  if (!names_count) labels.drop_name();
+  return of(labels);
+}
+
 Labels RowGroups::reduce(Labels labels) const {
   if (listed_) {
     labels.keep_only(names_);
@@ -38,6 +49,21 @@ void RowGroups::append_listed(const Labels& labels) {
     while (label != labels.end() && label->name < name) ++label;
     const bool has = label != labels.end() && label->name == name;
     append_key_part(key_, has ? label->value : std::string_view());
+  }
+}
+
+void RowGroups::append_listed(const storage::Series& series, bool names_count) {
+  for (const std::string& name : names_) {
+    std::string_view value;
+    if (std::ranges::find(kNameLabels, name) != kNameLabels.end() && !names_count) {
+      // It has none.
+    } else if (name == kMetricLabel) {
+      value = series.metric.text();
+    } else {
+      const auto tag = std::ranges::find(series.tags, name, &storage::SeriesTag::key);
+      if (tag != series.tags.end()) value = tag->value;
+    }
+    append_key_part(key_, value);
   }
 }
 

@@ -19,12 +19,15 @@ class RowGroups {
 
   // The group's number: 0, 1, ... in the order in which they first come.
   [[nodiscard]] std::uint32_t of(const Labels& labels);
+  // That of a stored series, of which kNameLabels count only if `names_count`.
+  [[nodiscard]] std::uint32_t of(const storage::Series& series, bool names_count);
   [[nodiscard]] std::size_t count() const { return numbers_.size(); }
   // Those that matter.
   [[nodiscard]] Labels reduce(Labels labels) const;
 
  private:
   void append_listed(const Labels& labels);
+  void append_listed(const storage::Series& series, bool names_count);
   void append_others(const Labels& labels);
 
   std::vector<std::string> names_;  // sorted, each once

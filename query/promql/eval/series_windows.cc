@@ -1,54 +1,151 @@
 #include "query/promql/eval/series_windows.h"
 
 #include <algorithm>
-#include <utility>
+#include <limits>
 
 namespace halite::query::promql {
+namespace {
 
-void SeriesWindows::take(const storage::Block& block) {
-  const bool keeps_markers = plan_->function == nullptr;
-  const std::size_t before = values_.size();
-  for (std::size_t i = 0; i < block.size(); ++i) {
-    const ValueBits bits = block.values[i];
-    if (!block.floats[i]) {
-      values_.push_back(static_cast<double>(as_integer(bits)));
-    } else if (bits == kStaleMarker && !keeps_markers) {
-      continue;
-    } else {
-      values_.push_back(as_double(bits));
+void append_values(std::vector<double>& to, const storage::Block& block) {
+  const std::size_t before = to.size();
+  to.resize(before + block.size());
+  double* const values = to.data() + before;
+  if (block.floats.none()) {
+    for (std::size_t i = 0; i < block.size(); ++i) {
+      values[i] = static_cast<double>(as_integer(block.values[i]));
     }
-    times_.push_back(block.times[i]);
+    return;
   }
-  note_resets(before);
-}
-
-void SeriesWindows::note_resets(std::size_t from) {
-  if (plan_->function == nullptr || !plan_->function->wants_counter) return;
-  for (std::size_t i = std::max<std::size_t>(1, from); i < values_.size(); ++i) {
-    if (values_[i] < values_[i - 1]) resets_.push_back({.place = i, .before = values_[i - 1]});
+  for (std::size_t i = 0; i < block.size(); ++i) values[i] = as_double(block.values[i]);
+  if (block.floats.count() == block.size()) return;
+  for (std::size_t i = 0; i < block.size(); ++i) {
+    if (!block.floats[i]) values[i] = static_cast<double>(as_integer(block.values[i]));
   }
 }
 
-double SeriesWindows::evaluate() {
-  const TimestampMs end = plan_->end_of(step_);
-  const TimestampMs begin = end - plan_->range_ms;
-  while (behind_ < times_.size() && times_[behind_] <= end) ++behind_;
-  while (first_ < behind_ && times_[first_] <= begin) ++first_;
-  if (first_ == behind_) return kAbsent;
+// From the place `from` on.
+void erase_markers(Samples& samples, std::size_t from) {
+  std::size_t marked = 0;
+  for (std::size_t i = from; i < samples.size(); ++i) marked += is_absent(samples.values[i]) ? 1 : 0;
+  if (marked == 0) return;
+  std::size_t to = from;
+  for (std::size_t i = from; i < samples.size(); ++i) {
+    if (is_absent(samples.values[i])) continue;
+    samples.times[to] = samples.times[i];
+    samples.values[to++] = samples.values[i];
+  }
+  samples.times.resize(to);
+  samples.values.resize(to);
+}
+
+void erase_front(Samples& samples, std::size_t count) {
+  const auto gone = static_cast<std::ptrdiff_t>(count);
+  samples.times.erase(samples.times.begin(), samples.times.begin() + gone);
+  samples.values.erase(samples.values.begin(), samples.values.begin() + gone);
+}
+
+// The samples from the place `first` on, and no more memory than they need.
+void copy_rest(const Samples& from, std::size_t first, Samples& to) {
+  constexpr std::size_t kSpareParts = 2;
+  const std::size_t count = from.size() - first;
+  if (to.times.capacity() > kSpareParts * count) to = Samples();
+  const auto begin = static_cast<std::ptrdiff_t>(first);
+  to.times.assign(from.times.begin() + begin, from.times.end());
+  to.values.assign(from.values.begin() + begin, from.values.end());
+}
+
+}  // namespace
+
+template <class Append>
+void SeriesWindows::add_some(SeriesProgress& series, std::size_t count, std::span<double> column,
+                             Append append) {
+  if (count == 0 || series.step == plan_->steps.count) return;
+  // Where more is kept than comes, copying it would cost more than to let it grow.
+  const bool in_place = series.samples.size() > count;
+  Samples& all = in_place ? series.samples : scratch_;
+  if (!in_place) {
+    all.times.assign(series.samples.times.begin(), series.samples.times.end());
+    all.values.assign(series.samples.values.begin(), series.samples.values.end());
+  }
+  append(all);
+  if (all.times.empty()) return;
+  const std::size_t first = evaluate_until(all.times.back(), all, series.step, column);
+  if (!in_place || first > all.size() / 2) {
+    if (in_place) {
+      erase_front(all, first);
+    } else {
+      copy_rest(all, first, series.samples);
+    }
+  }
+}
+
+void SeriesWindows::add(SeriesProgress& series, const storage::Block& block,
+                        std::span<double> column) {
+  add_some(series, block.size(), column, [&](Samples& to) {
+    const std::size_t before = to.size();
+    to.times.insert(to.times.end(), block.times.begin(), block.times.end());
+    append_values(to.values, block);
+    if (plan_->function != nullptr && block.floats.any()) erase_markers(to, before);
+  });
+}
+
+void SeriesWindows::add(SeriesProgress& series, const Samples& samples, std::span<double> column) {
+  add_some(series, samples.size(), column, [&](Samples& to) {
+    to.times.insert(to.times.end(), samples.times.begin(), samples.times.end());
+    to.values.insert(to.values.end(), samples.values.begin(), samples.values.end());
+  });
+}
+
+void SeriesWindows::finish(SeriesProgress& series, std::span<double> column) {
+  if (series.step == plan_->steps.count) return;
+  evaluate_until(std::numeric_limits<TimestampMs>::max(), series.samples, series.step, column);
+  series.samples = Samples();
+}
+
+std::size_t SeriesWindows::evaluate_until(TimestampMs known, const Samples& samples,
+                                          std::size_t& step, std::span<double> column) {
+  const std::size_t count = plan_->steps.count;
+  const TimestampMs* const times = samples.times.data();
+  first_ = behind_ = 0;
+  find_resets(samples);
+  while (step < count) {
+    const TimestampMs end = plan_->end_of(step);
+    if (end > known || !may_go_on()) break;
+    while (behind_ < samples.size() && times[behind_] <= end) ++behind_;
+    // Of an instant selector, only the newest sample matters.
+    if (plan_->function == nullptr && behind_ > 0) first_ = behind_ - 1;
+    while (first_ < behind_ && times[first_] <= end - plan_->range_ms) ++first_;
+    const double value = first_ == behind_ ? kAbsent : evaluate(samples, step);
+    // With @ the window is the same at all steps, so that the value is, too, unless it depends
+    // on the time or on a parameter.
+    const bool same = plan_->fixed_end && plan_->parameters.empty();
+    const std::size_t until = same ? count : step + 1;
+    std::fill(column.begin() + static_cast<std::ptrdiff_t>(step),
+              column.begin() + static_cast<std::ptrdiff_t>(until), value);
+    step = until;
+  }
+  if (step == count) return samples.size();
+  const TimestampMs begin = plan_->end_of(step) - plan_->range_ms;
+  while (first_ < samples.size() && times[first_] <= begin) ++first_;
+  return first_;
+}
+
+double SeriesWindows::evaluate(const Samples& samples, std::size_t step) {
   if (plan_->function == nullptr) {
-    const double newest = values_[behind_ - 1];
+    const double newest = samples.values[behind_ - 1];
     if (!plan_->sample_times || is_absent(newest)) return newest;
-    return static_cast<double>(times_[behind_ - 1]) / 1000;
+    return static_cast<double>(samples.times[behind_ - 1]) / 1000;
   }
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
-    parameters_[i] = plan_->parameters[i][step_];
+    parameters_[i] = plan_->parameters[i][step];
   }
-  Window window{.times = times_.data() + first_,
-                .values = values_.data() + first_,
+  const TimestampMs end = plan_->end_of(step);
+  Window window{.times = samples.times.data() + first_,
+                .values = samples.values.data() + first_,
                 .size = behind_ - first_,
-                .begin = begin,
+                .begin = end - plan_->range_ms,
                 .end = end,
-                .now = plan_->steps.at(step_)};
+                .now = plan_->steps.at(step)};
   if (plan_->function->wants_counter) {
     const auto begins = std::ranges::upper_bound(resets_, first_, {}, &CounterReset::place);
     const auto ends =
@@ -58,25 +155,25 @@ double SeriesWindows::evaluate() {
   return plan_->function->evaluate(window, parameters_);
 }
 
-void SeriesWindows::forget() {
-  if (step_ == plan_->steps.count) {
-    times_.clear();
-    values_.clear();
-    resets_.clear();
-    first_ = behind_ = 0;
-    return;
+void SeriesWindows::find_resets(const Samples& samples) {
+  resets_.clear();
+  if (plan_->function == nullptr || !plan_->function->wants_counter) return;
+  const double* const values = samples.values.data();
+  std::size_t count = 0;  // first, for there are mostly none
+  for (std::size_t i = 1; i < samples.size(); ++i) count += values[i] < values[i - 1] ? 1 : 0;
+  for (std::size_t i = 1; count > 0 && i < samples.size(); ++i) {
+    if (!(values[i] < values[i - 1])) continue;
+    resets_.push_back({.place = i, .before = values[i - 1]});
+    --count;
   }
-  const TimestampMs begin = plan_->end_of(step_) - plan_->range_ms;
-  while (first_ < times_.size() && times_[first_] <= begin) ++first_;
-  behind_ = std::max(first_, behind_);
-  // Moves the rest only once it is the smaller part.
-  if (first_ < times_.size() / 2) return;
-  std::erase_if(resets_, [this](const CounterReset& reset) { return reset.place <= first_; });
-  for (CounterReset& reset : resets_) reset.place -= first_;
-  const auto gone = static_cast<std::ptrdiff_t>(first_);
-  times_.erase(times_.begin(), times_.begin() + gone);
-  values_.erase(values_.begin(), values_.begin() + gone);
-  behind_ -= std::exchange(first_, 0);
+}
+
+bool SeriesWindows::may_go_on() {
+  constexpr std::size_t kSamplesBetweenChecks = 1 << 20;
+  work_ += behind_ - first_ + 1;
+  if (work_ < kSamplesBetweenChecks || plan_->budget == nullptr) return true;
+  work_ = 0;
+  return plan_->budget->check().has_value();
 }
 
 }  // namespace halite::query::promql

@@ -1,4 +1,4 @@
-// Evaluates a series at all steps of a query: at each step the newest sample, or the value of a
+// Evaluates series at all steps of a query: at each step the newest sample, or the value of a
 // function over a range. Takes samples in the order of time and keeps only those that later steps
 // need.
 //
@@ -8,7 +8,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <span>
 #include <vector>
@@ -43,80 +42,61 @@ struct WindowPlan {
   }
 };
 
+struct Samples {
+  std::vector<TimestampMs> times;  // ascending
+  std::vector<double> values;
+
+  [[nodiscard]] std::size_t size() const { return times.size(); }
+};
+
+// How far a series is evaluated, and the samples that its next steps need.
+struct SeriesProgress {
+  Samples samples;
+  std::size_t step = 0;  // the next one
+
+  [[nodiscard]] std::size_t bytes() const {  // of samples
+    return samples.times.capacity() * sizeof(TimestampMs) +
+           samples.values.capacity() * sizeof(double);
+  }
+};
+
+// For any number of series, one call at a time.
 class SeriesWindows {
  public:
   // The plan outlives it.
   explicit SeriesWindows(const WindowPlan& plan)
       : plan_(&plan), parameters_(plan.parameters.size()) {}
 
-  // Samples after those before, in plan.range(). Calls put(step, value) for each step whose samples
-  // are known now and that has a value.
-  template <class Put>
-  void add(const storage::Block& block, Put put) {
-    take(block);
-    if (!block.times.empty()) evaluate_until(block.times.back(), put);
-  }
+  // Samples after those before, in plan.range(). Writes to `column`, which has a place for each
+  // step, the values of all steps whose samples are known now: a value or kAbsent for each step from
+  // the one before the call up to series.step. The budget's end leaves steps out, which the caller
+  // will see, too.
+  void add(SeriesProgress& series, const storage::Block& block, std::span<double> column);
   // Samples that are none of a store's: those of a subquery. None is a staleness marker.
-  template <class Put>
-  void add(std::span<const TimestampMs> times, std::span<const double> values, Put put) {
-    const std::size_t before = values_.size();
-    times_.insert(times_.end(), times.begin(), times.end());
-    values_.insert(values_.end(), values.begin(), values.end());
-    note_resets(before);
-    if (!times.empty()) evaluate_until(times.back(), put);
-  }
+  void add(SeriesProgress& series, const Samples& samples, std::span<double> column);
   // There are no more samples.
-  template <class Put>
-  void finish(Put put) {
-    evaluate_until(std::numeric_limits<TimestampMs>::max(), put);
-  }
-
-  [[nodiscard]] std::size_t bytes() const {  // of samples
-    return times_.capacity() * (sizeof(TimestampMs) + sizeof(double));
-  }
+  void finish(SeriesProgress& series, std::span<double> column);
 
  private:
-  void take(const storage::Block& block);
-  // Notes the resets among the samples from `from` on.
-  void note_resets(std::size_t from);
-  // The value at the next step, or kAbsent.
-  [[nodiscard]] double evaluate();
-  // Drops samples that no later step needs.
-  void forget();
-  // False: the budget has come to its end, which the caller will see, too.
-  [[nodiscard]] bool may_go_on() {
-    constexpr std::size_t kSamplesBetweenChecks = 1 << 20;
-    work_ += behind_ - first_ + 1;
-    if (work_ < kSamplesBetweenChecks || plan_->budget == nullptr) return true;
-    work_ = 0;
-    return plan_->budget->check().has_value();
-  }
-
-  // `known`: the samples up to and including this time are there.
-  template <class Put>
-  void evaluate_until(TimestampMs known, Put put) {
-    while (step_ < plan_->steps.count && plan_->end_of(step_) <= known && may_go_on()) {
-      const double value = evaluate();
-      const bool same = plan_->fixed_end && plan_->parameters.empty();
-      // With @ the window is the same at all steps, so that the value is, too, unless it depends
-      // on the time or on a parameter.
-      const std::size_t until = same ? plan_->steps.count : step_ + 1;
-      for (; step_ < until; ++step_) {
-        if (is_present(value)) put(step_, value);
-      }
-    }
-    forget();
-  }
+  template <class Append>
+  void add_some(SeriesProgress& series, std::size_t count, std::span<double> column,
+                Append append);
+  // Returns the first sample that later steps need. `known`: the samples up to and including this
+  // time are there.
+  std::size_t evaluate_until(TimestampMs known, const Samples& samples, std::size_t& step,
+                             std::span<double> column);
+  // The value of the samples from first_ up to behind_, which are some, at a step.
+  [[nodiscard]] double evaluate(const Samples& samples, std::size_t step);
+  void find_resets(const Samples& samples);
+  [[nodiscard]] bool may_go_on();
 
   const WindowPlan* plan_;
-  std::vector<TimestampMs> times_;
-  std::vector<double> values_;
+  Samples scratch_;
   std::size_t first_ = 0;             // of the samples: the first one of the window
   std::size_t behind_ = 0;            // the first one behind the window
-  std::size_t step_ = 0;              // the next one
-  std::vector<CounterReset> resets_;  // of functions that want counters; places in values_
-  std::size_t work_ = 0;              // samples in windows since the budget was checked
+  std::vector<CounterReset> resets_;  // of functions that want counters
   std::vector<double> parameters_;
+  std::size_t work_ = 0;  // samples in windows since the budget was checked
 };
 
 }  // namespace halite::query::promql
