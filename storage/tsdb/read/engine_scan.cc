@@ -18,6 +18,8 @@ constexpr std::size_t kSeriesPerGroup = 64;
 // Maximum points in heads for a group of more than one series.
 constexpr std::size_t kGroupHeadPoints = 256 << 10;
 constexpr std::size_t kBlocksPerBatch = 256;
+// Few enough that they are still in a core's cache when the caller reads them.
+constexpr std::size_t kPointsPerBatch = 16 << 10;
 
 chunk::PointsView part_of(const chunk::Points& points, TimeRange range) {
   const auto begin = std::ranges::lower_bound(points.times, range.begin);
@@ -251,10 +253,14 @@ std::vector<std::int64_t> EngineScan::Reader::slots_of_group() const {
 Result<void> EngineScan::Reader::read_some() {
   TRY_VOID(selection_->context().check());
   blocks_.reserve(group_.size());
-  while (slot_series_ < group_.size() && blocks_.size() < kBlocksPerBatch) {
+  std::size_t points = 0;
+  while (slot_series_ < group_.size() && blocks_.size() < kBlocksPerBatch &&
+         points < kPointsPerBatch) {
     const Wanted& wanted = group_[slot_series_++];
+    const std::size_t before = blocks_.size();
     const Result<void> read = read_slot(slots_[slot_], wanted);
     if (!read) return std::unexpected(of_series(read.error(), *wanted.series));
+    for (std::size_t i = before; i < blocks_.size(); ++i) points += blocks_[i].size();
   }
   if (slot_series_ < group_.size()) return {};
   slot_series_ = 0;
