@@ -1,9 +1,10 @@
-#include "query/promql/eval/kahan.h"
 #include "query/promql/eval/group_fold.h"
 
 #include <algorithm>
 #include <cmath>
 #include <utility>
+
+#include "query/promql/eval/kahan.h"
 
 namespace halite::query::promql {
 
@@ -151,7 +152,8 @@ std::int64_t GroupFold::bytes() const {
 }
 
 std::int64_t GroupFold::group_bytes() const {
-  return static_cast<std::int64_t>(sizeof(Group) + steps_.count * (2 * sizeof(double) + sizeof(std::uint64_t)));
+  return static_cast<std::int64_t>(sizeof(Group) +
+                                   steps_.count * (2 * sizeof(double) + sizeof(std::uint64_t)));
 }
 
 }  // namespace halite::query::promql

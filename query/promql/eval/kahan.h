@@ -4,7 +4,7 @@
 #pragma once
 
 #include <cmath>
-#include <limits>
+#include <span>
 
 namespace halite::query::promql {
 
@@ -22,6 +22,26 @@ struct KahanSum {
   }
   [[nodiscard]] double value() const { return sum + compensation; }
 };
+
+// The sum of values, added one by one. Faster than add() as long as nothing is infinite.
+[[nodiscard]] inline KahanSum kahan_sum(std::span<const double> values) {
+  double sum = 0;
+  double compensation = 0;
+  for (const double x : values) {
+    const double total = sum + x;
+    if (std::abs(sum) >= std::abs(x)) [[likely]] {
+      compensation += (sum - total) + x;
+    } else {
+      compensation += (x - total) + sum;
+    }
+    sum = total;
+  }
+  // What was infinite once never becomes finite again.
+  if (std::isfinite(sum)) return {.sum = sum, .compensation = compensation};
+  KahanSum exact;
+  for (const double x : values) exact.add(x);
+  return exact;
+}
 
 // The mean of values, added one by one. If the sum overflows, it goes on with the mean itself.
 class KahanMean {

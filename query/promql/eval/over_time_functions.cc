@@ -17,12 +17,13 @@ namespace {
 std::span<const double> window_values(const Window& window) { return {window.values, window.size}; }
 
 double window_sum(const Window& window, RangeParameters) {
-  KahanSum sum;
-  for (const double value : window_values(window)) sum.add(value);
-  return sum.value();
+  return kahan_sum(window_values(window)).value();
 }
 
 double window_mean(const Window& window, RangeParameters) {
+  const KahanSum sum = kahan_sum(window_values(window));
+  const auto count = static_cast<double>(window.size);
+  if (std::isfinite(sum.sum)) return sum.sum / count + sum.compensation / count;
   KahanMean mean;
   for (const double value : window_values(window)) mean.add(value);
   return mean.value();

@@ -38,30 +38,49 @@ double sampled_difference(const Window& window, bool counter) {
   return result;
 }
 
-// By how much a difference grows if it goes on to both ends of the window: for half a distance of
-// samples at most where the series seems to begin or to end inside.
-double extrapolation_factor(const Window& window, double difference, bool counter) {
-  const double sampled = seconds_of(window.times[window.size - 1] - window.times[0]);
-  const double distance = sampled / static_cast<double>(window.size - 1);
+// A difference goes on to both ends of the window: for half a distance of samples at most where the
+// series seems to begin or to end inside.
+Extrapolation make_extrapolation(const Window& window) {
+  Extrapolation made = {.before = window.times[0] - window.begin,
+                        .sampled = window.times[window.size - 1] - window.times[0],
+                        .behind = window.end - window.times[window.size - 1],
+                        .size = window.size};
+  made.sampled_s = seconds_of(made.sampled);
+  const double distance = made.sampled_s / static_cast<double>(window.size - 1);
   const double far = distance * 1.1;
-  double to_begin = seconds_of(window.times[0] - window.begin);
-  double to_end = seconds_of(window.end - window.times[window.size - 1]);
-  if (to_begin >= far) to_begin = distance / 2;
-  if (counter && difference > 0 && window.values[0] >= 0) {
-    // Counters are not negative: not beyond the time at which it was 0.
-    const double to_zero = sampled * (window.values[0] / difference);
-    if (to_zero < to_begin) to_begin = to_zero;
-  }
-  if (to_end >= far) to_end = distance / 2;
-  return (sampled + to_begin + to_end) / sampled;
+  made.to_begin_s = seconds_of(made.before);
+  made.to_end_s = seconds_of(made.behind);
+  if (made.to_begin_s >= far) made.to_begin_s = distance / 2;
+  if (made.to_end_s >= far) made.to_end_s = distance / 2;
+  made.range_s = seconds_of_range(window);
+  made.factor = (made.sampled_s + made.to_begin_s + made.to_end_s) / made.sampled_s;
+  made.factor_per_second = made.factor / made.range_s;
+  return made;
+}
+
+bool is_for(const Extrapolation& made, const Window& window) {
+  const TimestampMs last = window.times[window.size - 1];
+  return made.size == window.size && made.before == window.times[0] - window.begin &&
+         made.sampled == last - window.times[0] && made.behind == window.end - last;
 }
 
 double extrapolated(const Window& window, bool counter, bool per_second) {
   if (window.size < 2) return kAbsent;
-  const double sampled = sampled_difference(window, counter);
-  double factor = extrapolation_factor(window, sampled, counter);
-  if (per_second) factor /= seconds_of_range(window);
-  return sampled * factor;
+  Extrapolation own;
+  Extrapolation& times = window.extrapolation == nullptr ? own : *window.extrapolation;
+  if (!is_for(times, window)) times = make_extrapolation(window);
+  const double difference = sampled_difference(window, counter);
+  double factor = per_second ? times.factor_per_second : times.factor;
+  // Counters are not negative: not beyond the time at which it was 0. That is far off if the first
+  // value is twice the difference, for to_begin_s is at most 1.1 times sampled_s.
+  if (counter && difference > 0 && window.values[0] >= 0 && window.values[0] < 2 * difference) {
+    const double to_zero = times.sampled_s * (window.values[0] / difference);
+    if (to_zero < times.to_begin_s) {
+      factor = (times.sampled_s + to_zero + times.to_end_s) / times.sampled_s;
+      if (per_second) factor /= times.range_s;
+    }
+  }
+  return difference * factor;
 }
 
 double evaluate_rate(const Window& window, RangeParameters) {

@@ -43,21 +43,16 @@ void fold(const Vector& input, Groups& groups, Combine combine) {
   }
 }
 
-// KahanSum::add() without branches, so that two columns are added with the processor's vectors.
 void add_column(double* sums, double* compensations, const double* values, std::size_t steps) {
   for (std::size_t i = 0; i < steps; ++i) {
     const double x = values[i];
-    const double sum = sums[i];
-    const double old = compensations[i];
-    const double total = sum + x;
-    const double lost = std::abs(sum) >= std::abs(x) ? (sum - total) + x : (x - total) + sum;
-    const bool overflows = std::abs(total) == std::numeric_limits<double>::infinity();
-    const double compensation = overflows ? 0 : old + lost;
-    const bool first = is_absent(sum);
+    const bool first = is_absent(sums[i]);
     const bool present = is_present(x);
-    const double next = present ? total : sum;
+    KahanSum sum = {.sum = sums[i], .compensation = compensations[i]};
+    sum.add(x);
+    const double next = present ? sum.sum : sums[i];
     sums[i] = first ? x : next;
-    compensations[i] = present && !first ? compensation : old;
+    compensations[i] = present && !first ? sum.compensation : compensations[i];
   }
 }
 

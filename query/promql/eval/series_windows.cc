@@ -26,7 +26,8 @@ void append_values(std::vector<double>& to, const storage::Block& block) {
 // From the place `from` on.
 void erase_markers(Samples& samples, std::size_t from) {
   std::size_t marked = 0;
-  for (std::size_t i = from; i < samples.size(); ++i) marked += is_absent(samples.values[i]) ? 1 : 0;
+  for (std::size_t i = from; i < samples.size(); ++i)
+    marked += is_absent(samples.values[i]) ? 1 : 0;
   if (marked == 0) return;
   std::size_t to = from;
   for (std::size_t i = from; i < samples.size(); ++i) {
@@ -145,7 +146,9 @@ double SeriesWindows::evaluate(const Samples& samples, std::size_t step) {
                 .size = behind_ - first_,
                 .begin = end - plan_->range_ms,
                 .end = end,
-                .now = plan_->steps.at(step)};
+                .now = plan_->steps.at(step),
+                .resets = {},
+                .extrapolation = &extrapolation_};
   if (plan_->function->wants_counter) {
     const auto begins = std::ranges::upper_bound(resets_, first_, {}, &CounterReset::place);
     const auto ends =

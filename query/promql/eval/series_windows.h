@@ -68,9 +68,9 @@ class SeriesWindows {
       : plan_(&plan), parameters_(plan.parameters.size()) {}
 
   // Samples after those before, in plan.range(). Writes to `column`, which has a place for each
-  // step, the values of all steps whose samples are known now: a value or kAbsent for each step from
-  // the one before the call up to series.step. The budget's end leaves steps out, which the caller
-  // will see, too.
+  // step, the values of all steps whose samples are known now: a value or kAbsent for each step
+  // from the one before the call up to series.step. The budget's end leaves steps out, which the
+  // caller will see, too.
   void add(SeriesProgress& series, const storage::Block& block, std::span<double> column);
   // Samples that are none of a store's: those of a subquery. None is a staleness marker.
   void add(SeriesProgress& series, const Samples& samples, std::span<double> column);
@@ -79,8 +79,7 @@ class SeriesWindows {
 
  private:
   template <class Append>
-  void add_some(SeriesProgress& series, std::size_t count, std::span<double> column,
-                Append append);
+  void add_some(SeriesProgress& series, std::size_t count, std::span<double> column, Append append);
   // Returns the first sample that later steps need. `known`: the samples up to and including this
   // time are there.
   std::size_t evaluate_until(TimestampMs known, const Samples& samples, std::size_t& step,
@@ -95,6 +94,7 @@ class SeriesWindows {
   std::size_t first_ = 0;             // of the samples: the first one of the window
   std::size_t behind_ = 0;            // the first one behind the window
   std::vector<CounterReset> resets_;  // of functions that want counters
+  Extrapolation extrapolation_;
   std::vector<double> parameters_;
   std::size_t work_ = 0;  // samples in windows since the budget was checked
 };

@@ -75,6 +75,24 @@ struct CounterReset {
   double before = 0;      // the value before it
 };
 
+// What rate() and its like make of the times of a window alone. Windows of regular samples repeat,
+// so that it is computed once for many of them.
+struct Extrapolation {
+  // Of the window that it is for, in milliseconds.
+  std::int64_t before = 0;   // from its begin to the first sample
+  std::int64_t sampled = 0;  // from the first sample to the last one
+  std::int64_t behind = 0;   // from the last sample to its end
+  std::size_t size = 0;      // samples; 0: it is for none yet
+
+  // In seconds.
+  double sampled_s = 0;
+  double to_begin_s = 0;  // how far it reaches before the first sample and behind the last one
+  double to_end_s = 0;
+  double range_s = 0;
+  double factor = 0;  // by how much a difference grows: of increase(), and of rate()
+  double factor_per_second = 0;
+};
+
 // Samples of a series in a window of time: begin is excluded, end is included.
 struct Window {
   const TimestampMs* times = nullptr;  // ascending
@@ -85,6 +103,7 @@ struct Window {
   TimestampMs now = 0;  // the time of the evaluation; differs from `end` with offset and @
   // Of the samples but the first, if the maker of the window knows them.
   std::optional<std::span<const CounterReset>> resets = {};
+  Extrapolation* extrapolation = nullptr;  // that of an earlier window; null: none is kept
 };
 
 }  // namespace halite::query::promql
