@@ -73,6 +73,8 @@ struct Block {
   // Annotations (JSON) of a row that the scan read, each once, if the query requests them and the
   // store keeps them among its points. Their times may lie outside the range.
   std::vector<Bytes> notes = {};
+  // This scan returns no more blocks of the series. A store need not know.
+  bool last = false;
 
   [[nodiscard]] std::size_t size() const { return times.size(); }
 };

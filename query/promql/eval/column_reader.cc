@@ -88,6 +88,7 @@ Result<void> ShardReader<Reading>::take(const std::vector<storage::Block>& block
     TRY(State* const state, state_of(block.series));
     const std::int64_t before = reading_.bytes(*state);
     reading_.add(*state, block);
+    if (block.last) reading_.finish(*state);
     bytes += reading_.bytes(*state) - before;
   }
   budget_.add_blocks(blocks.size());
@@ -238,6 +239,7 @@ struct SampleReading {
                                              : static_cast<double>(as_integer(bits)));
     }
   }
+  static void finish(State&) {}
   static std::int64_t begin_bytes() { return 0; }
   static std::int64_t bytes() { return 0; }
   static std::int64_t bytes(const State& state) {

@@ -261,6 +261,7 @@ Result<void> EngineScan::Reader::read_some() {
     const Result<void> read = read_slot(slots_[slot_], wanted);
     if (!read) return std::unexpected(of_series(read.error(), *wanted.series));
     for (std::size_t i = before; i < blocks_.size(); ++i) points += blocks_[i].size();
+    if (blocks_.size() > before) blocks_.back().last = slot_ + 1 == slots_.size();
   }
   if (slot_series_ < group_.size()) return {};
   slot_series_ = 0;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <sstream>
 #include <thread>
 
@@ -323,6 +324,7 @@ Points PointStoreContract::scan(const std::shared_ptr<const Selection>& selectio
   Points points;
   for (std::uint32_t shard = 0; shard < store().shard_count(); ++shard) {
     const std::unique_ptr<BlockScan> blocks = store().scan(selection, range, shard);
+    std::set<SeriesId> finished_series;
     for (;;) {
       const auto some = run(blocks->next());
       EXPECT_TRUE(some) << some.error().message;
@@ -334,6 +336,8 @@ Points PointStoreContract::scan(const std::shared_ptr<const Selection>& selectio
         EXPECT_EQ(series.shard, shard);
         EXPECT_LE(block.size(), kBlockPointsMax);
         EXPECT_EQ(block.values.size(), block.size());
+        EXPECT_FALSE(finished_series.contains(block.series)) << "a block after the last one";
+        if (block.last) finished_series.insert(block.series);
         SeriesPoints& mine = points[name_of(series)];
         for (std::size_t i = 0; i < block.size(); ++i) {
           const TimestampMs time = block.times[i];
