@@ -1,25 +1,36 @@
-"""What questions in PromQL cost, beside VictoriaMetrics if its binary is given: CPU milliseconds of the server, the median
-time, and peak memory. Both servers get the same points, as JSON lines, and the same questions; VictoriaMetrics' cache of
-results is off. Answers are compared: the number of series, and the sum of all values.
+"""What questions in PromQL cost, beside VictoriaMetrics and Prometheus if their binaries are given: CPU milliseconds of the
+server, the median time, and peak memory. All get the same points and the same questions; VictoriaMetrics' cache of results
+is off. Points go to Halite and VictoriaMetrics as JSON lines; to Prometheus by remote_write in the order of time, and only
+those of metrics that a question reads. Answers are compared: the number of series, and the sum of all values.
 """
 
+import functools
 import http.client
 import json
 import math
+import os
+import pathlib
 import statistics
+import struct
+import subprocess
+import sys
 import tempfile
 import threading
 import time
 import urllib.parse
 
-from growth_bench import Halite, VictoriaMetrics
+from growth_bench import Halite, VictoriaMetrics, free_port
 from import_bench import FIELDS, walk
 from scale_bench import expect
-from server_bench import START_S
+from server_bench import START_S, Server
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tests", "support"))
+from wire import field, varint  # pylint: disable=wrong-import-position
 
 HOUR = 3600
 CONNECTIONS = 4
 BODY_BYTES = 1 << 20
+SLICE_S = 600  # of points in the order of time
 REPEATS, REPEATS_MS = 25, 3000  # a question is asked until either is reached, but at least thrice
 BUCKETS = ("0.005", "0.01", "0.025", "0.05", "0.1", "0.25", "0.5", "1", "2.5", "5", "10", "+Inf")
 
@@ -37,52 +48,124 @@ class Data:
         self.histograms = 10_000 // part
         self.points = 0
 
-    @staticmethod
-    def line(labels, values, times):
-        pairs = ",".join(f'"{name}":"{value}"' for name, value in labels)
-        return f'{{"metric":{{{pairs}}},"values":[{values}],"timestamps":[{times}]}}\n'
+    def series(self):
+        """(labels, values as texts, seconds between them)."""
+        yield from self.cpu_series()
+        yield from self.counter_series()
+        yield from self.histogram_series()
 
     def lines(self):
-        yield from self.cpu_lines()
-        yield from self.counter_lines()
-        yield from self.histogram_lines()
+        for labels, values, step in self.series():
+            self.points += len(values)
+            pairs = ",".join(f'"{name}":"{value}"' for name, value in labels)
+            yield f'{{"metric":{{{pairs}}},"values":[{joined(values)}],"timestamps":[{times(step, len(values))}]}}\n'
 
-    @staticmethod
-    def times(step, seconds):
-        return ",".join(str(1000 * second) for second in range(START_S, START_S + seconds, step))
-
-    def cpu_lines(self):
+    def cpu_series(self):
         count = self.hours * HOUR // 10
-        times = self.times(10, self.hours * HOUR)
         texts = walk()
         for host in range(self.hosts):
             for number, name in enumerate(FIELDS):
                 first = (host * len(FIELDS) + number) * 37 % len(texts)
                 values = (texts[first:] + texts * (count // len(texts) + 1))[:count]
-                self.points += count
-                yield self.line((("__name__", f"cpu_usage_{name}"), ("hostname", f"host_{host}"),
-                                 ("rack", host % 40)), ",".join(values), times)
+                yield (("__name__", f"cpu_usage_{name}"), ("hostname", f"host_{host}"), ("rack", host % 40)), tuple(values), 10
 
-    def counter_lines(self):
-        count = HOUR // 15
-        times = self.times(15, HOUR)
-        kinds = [",".join(str(start + step * (kind % 7 + 3) + step * step % 3) for step in range(count))
+    def counter_series(self):
+        kinds = [tuple(str(start + step * (kind % 7 + 3) + step * step % 3) for step in range(HOUR // 15))
                  for kind, start in enumerate(range(0, 5000, 100))]
         for number in range(self.counters):
-            self.points += count
-            yield self.line((("__name__", "requests_total"), ("job", f"job-{number % 10}"), ("code", 200 + number % 5),
-                             ("instance", f"10.0.{number // 250}.{number % 250}:9100"), ("path", f"/api/{number % 40}")),
-                            kinds[number % len(kinds)], times)
+            yield (("__name__", "requests_total"), ("job", f"job-{number % 10}"), ("code", 200 + number % 5),
+                   ("instance", f"10.0.{number // 250}.{number % 250}:9100"),
+                   ("path", f"/api/{number % 40}")), kinds[number % len(kinds)], 15
 
-    def histogram_lines(self):
-        count = HOUR // 60
-        times = self.times(60, HOUR)
+    def histogram_series(self):
+        kinds = {}
         for number in range(self.histograms):
             for place, bound in enumerate(BUCKETS):
                 speed = (place + 1) * (number % 9 + 1)
-                self.points += count
-                yield self.line((("__name__", "latency_seconds_bucket"), ("le", bound), ("pod", f"pod-{number}")),
-                                ",".join(str(speed * step) for step in range(count)), times)
+                values = kinds.setdefault(speed, tuple(str(speed * step) for step in range(HOUR // 60)))
+                yield (("__name__", "latency_seconds_bucket"), ("le", bound), ("pod", f"pod-{number}")), values, 60
+
+
+# Many series have the same values.
+@functools.lru_cache(1000)
+def joined(values):
+    return ",".join(values)
+
+
+@functools.lru_cache(10)
+def times(step, count):
+    return ",".join(str(1000 * (START_S + step * number)) for number in range(count))
+
+
+@functools.lru_cache(1000)
+def samples(values, step, first, end):
+    """prometheus.Sample of values[first:end]."""
+    return b"".join(field(2, field(1, float(value)) + field(2, 1000 * (START_S + step * number)))
+                    for number, value in enumerate(values[first:end], first))
+
+
+def label_message(labels):
+    return b"".join(field(1, field(1, name) + field(2, str(value))) for name, value in sorted(labels))
+
+
+def stored_block(data):
+    """A block of snappy that is not compressed."""
+    parts = (data[at:at + 65536] for at in range(0, len(data), 65536))
+    return varint(len(data)) + b"".join(bytes([61 << 2]) + struct.pack("<H", len(part) - 1) + part for part in parts)
+
+
+def remote_writes(data):
+    """Messages of the samples of some time after the other."""
+    asked = [(label_message(labels), values, step) for labels, values, step in data.series()
+             if not dict(labels)["__name__"].startswith("cpu_") or dict(labels)["__name__"] == "cpu_usage_user"]
+    for begin in range(0, data.hours * HOUR, SLICE_S):
+        some, size = [], 0
+        for labels, values, step in asked:
+            if begin // step >= len(values):
+                continue
+            some.append(field(1, labels + samples(values, step, begin // step, (begin + SLICE_S) // step)))
+            size += len(some[-1])
+            if size >= BODY_BYTES:
+                yield stored_block(b"".join(some))
+                some, size = [], 0
+        if some:
+            yield stored_block(b"".join(some))
+
+
+class Prometheus(Server):
+    def __init__(self, binary, data_dir):  # pylint: disable=super-init-not-called
+        self.data_dir, self.port = pathlib.Path(data_dir), free_port()
+        config = self.data_dir / "prometheus.yml"
+        config.write_text("scrape_configs: []\n")
+        self.process = subprocess.Popen(
+            [binary, f"--config.file={config}", f"--storage.tsdb.path={data_dir}/data",
+             f"--web.listen-address=127.0.0.1:{self.port}", "--web.enable-remote-write-receiver",
+             "--storage.tsdb.retention.time=100y", "--query.max-samples=1000000000", "--query.timeout=10m"],
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        deadline = time.monotonic() + 60
+        while not self.answers():
+            if self.process.poll() is not None or time.monotonic() > deadline:
+                raise SystemExit("Prometheus did not start")
+            time.sleep(0.1)
+
+    def answers(self):
+        try:
+            self.get("/-/ready")
+            return True
+        except (OSError, SystemExit):
+            return False
+
+    def load(self, data):
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=600)
+        for body in remote_writes(data):
+            connection.request("POST", "/api/v1/write", body,
+                               {"Content-Type": "application/x-protobuf", "Content-Encoding": "snappy",
+                                "X-Prometheus-Remote-Write-Version": "0.1.0"})
+            answer = connection.getresponse()
+            said = answer.read()
+            if answer.status // 100 != 2:
+                raise SystemExit(f"remote_write: {answer.status} {said[:500]}")
+        self.settle()
 
 
 def bodies(lines):
@@ -184,6 +267,7 @@ class Asked:
         for name, (expression, begin, end, step) in questions(data).items():
             if wanted and name not in wanted:
                 continue
+            ask(server, prefix, expression, begin, end, step)  # fills the caches
             resident = server.forget_peak()
             _, answer = ask(server, prefix, expression, begin, end, step)
             memory = server.peak_mib() - resident
@@ -197,31 +281,38 @@ class Asked:
 
 def measure(server, prefix, data, wanted):
     try:
-        load(server, data)
+        if isinstance(server, Prometheus):
+            server.load(data)
+        else:
+            load(server, data)
         return Asked(server, prefix, data, wanted).rows
     finally:
         server.kill()
 
 
-def run(halite, quick, victoria_metrics, wanted=None):
+def run(halite, quick, victoria_metrics, prometheus, wanted=None):
     """`wanted`: names of questions; None asks all."""
     data = Data(quick)
-    with tempfile.TemporaryDirectory(prefix="halite-bench-") as scratch:
-        ours = measure(Halite(halite, scratch), "/prometheus", data, wanted)
-    theirs = {}
-    if victoria_metrics:
+
+    def rows(kind, binary, prefix):
         with tempfile.TemporaryDirectory(prefix="halite-bench-") as scratch:
-            theirs = measure(VictoriaMetrics(victoria_metrics, scratch), "", Data(quick), wanted)
+            return measure(kind(binary, scratch), prefix, data if kind is Halite else Data(quick), wanted)
+
+    ours = rows(Halite, halite, "/prometheus")
+    others = {kind.__name__: rows(kind, binary, "")
+              for kind, binary in ((VictoriaMetrics, victoria_metrics), (Prometheus, prometheus)) if binary}
     print(f"\n{data.points:,} points\n")
-    print("| question | series | Halite: CPU ms | median ms | MiB | VictoriaMetrics: CPU ms | median ms | MiB | CPU ratio |")
-    print("|---|--:|--:|--:|--:|--:|--:|--:|--:|")
+    print("| question | series | Halite: CPU ms | median ms | MiB |" +
+          "".join(f" {name}: CPU ms | median ms | MiB | CPU ratio |" for name in others))
+    print("|---|" + "--:|" * (4 + 4 * len(others)))
     for name, (cpu, median, memory, (series, total)) in ours.items():
-        row = [name, f"{series:,}", f"{cpu:.1f}", f"{median:.1f}", f"{memory:.0f}"]
-        if name in theirs:
+        cells = [name, f"{series:,}", f"{cpu:.1f}", f"{median:.1f}", f"{memory:.0f}"]
+        for kind, theirs in others.items():
             other_cpu, other_median, other_memory, (other_series, other_total) = theirs[name]
-            row += [f"{other_cpu:.1f}", f"{other_median:.1f}", f"{other_memory:.0f}", f"{cpu / max(other_cpu, 0.1):.2f}"]
+            cells += [f"{other_cpu:.1f}", f"{other_median:.1f}", f"{other_memory:.0f}", f"{cpu / max(other_cpu, 0.1):.2f}"]
             # VictoriaMetrics' rate() does not extrapolate, so that values may differ, but not the series.
-            if "rate" not in name and "histogram" not in name and "topk" not in name:
+            if kind == "Prometheus" or not ("rate" in name or "histogram" in name or "topk" in name):
                 expect(f"{name}: series", series, other_series)
-            print(f"<!-- {name}: {series} {total:.6g}, {other_series} {other_total:.6g} -->")
-        print("| " + " | ".join(row + ["–"] * (9 - len(row))) + " |", flush=True)
+                if not math.isclose(total, other_total, rel_tol=1e-9):
+                    raise SystemExit(f"{name}: the values add up to {total}, those of {kind} to {other_total}")
+        print("| " + " | ".join(cells) + " |", flush=True)

@@ -71,6 +71,7 @@ def main():
     parser.add_argument("--quick", action="store_true", help="few points, to see that it works")
     parser.add_argument("--store", choices=("engine", "rocksdb"), default="engine", help="of the server")
     parser.add_argument("--victoria-metrics", help="its binary, for --only growth, churn, history, import, protocols and promql: measured beside ours")
+    parser.add_argument("--prometheus", help="its binary, for --only promql: measured beside ours")
     parser.add_argument("--minutes", type=float, default=70, help="of --only soak, which runs when it is named alone")
     parser.add_argument("--canary", action="store_true", help="of --only soak: it claims a point that nobody sent, and must miss it")
     parser.add_argument("--beside", help="another halite binary, of --only dashboard or page: in turn with the build's")
@@ -102,7 +103,7 @@ def main():
     if options.only == "protocols":  # by name alone: it takes five minutes
         protocols_bench.run(str(build / "halite"), options.quick, options.victoria_metrics, options.part)
     if options.only == "promql":  # by name alone: it takes ten minutes
-        promql_bench.run(str(build / "halite"), options.quick, options.victoria_metrics, options.part)
+        promql_bench.run(str(build / "halite"), options.quick, options.victoria_metrics, options.prometheus, options.part)
     if options.only == "soak":
         soak_bench.run(build, options.minutes, options.canary)
     if options.only == "page":  # by name alone: it wants a browser
