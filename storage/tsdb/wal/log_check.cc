@@ -176,6 +176,8 @@ class LogChecker {
     if (head) {
       segment.head = *head;
       salt_ = head->salt;
+    } else if (head.error().code == Errc::kUnsupported) {
+      return fail(Errc::kUnsupported, fmt::format("{}: {}", path, head.error().message));
     } else {
       faults_.push_back({.file = path, .what = "the head is damaged: " + head.error().message});
     }

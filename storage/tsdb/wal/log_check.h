@@ -43,7 +43,8 @@ struct LogCheck {
   std::function<void(const std::string& path, std::uint64_t bytes)> file_done;
 };
 
-// The faults of all segments, in order. Fails only if a file cannot be read.
+// The faults of all segments, in order. Fails if a file cannot be read. kUnsupported: a later
+// version wrote the log.
 [[nodiscard]] Result<std::vector<LogFault>> check_log(FileSystem& files, const LogCheck& check);
 
 }  // namespace halite::storage

@@ -8,12 +8,14 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <prometheus/registry.h>
+#include <rocksdb/db.h>
 
 #include "tests/support/run_task.h"
 #include "tests/support/temp_dir.h"
@@ -92,6 +94,24 @@ class RocksStoreTest : public testing::Test {
   std::unique_ptr<RocksStore> store_;
   std::shared_ptr<Table> table_;
 };
+
+TEST_F(RocksStoreTest, AFormatOfALaterVersionIsRefusedByName) {
+  store_ = *RocksStore::open(options_, clock_, registry_);
+  close();
+  {
+    rocksdb::DB* opened = nullptr;
+    ASSERT_TRUE(rocksdb::DB::Open({}, options_.dir, &opened).ok());
+    const std::unique_ptr<rocksdb::DB> db(opened);
+    ASSERT_TRUE(db->Put({}, "format", "halite-cells 2").ok());
+  }
+  const Result<void> refused = try_open();
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Errc::kUnsupported);
+  EXPECT_EQ(refused.error().message,
+            options_.dir +
+                " has the format \"halite-cells 2\"; this version of Halite reads "
+                "\"halite-cells 1\"");
+}
 
 TEST_F(RocksStoreTest, ASecondOpenIsRefused) {
   open();

@@ -187,6 +187,17 @@ TEST(LogDamage, ANewerVersionIsNoDamageAndRefused) {
   append_le(head, crc32c(head));
   world.files->overwrite(world.segments().front(), 0, head);
   EXPECT_EQ(world.open().error().code, Errc::kUnsupported);
+
+  // A check that called it damage would advise to repair it.
+  LogCheck check;
+  check.dir = world.options.dir;
+  check.record = [](Sequence, BytesView) { return Result<void>(); };
+  const auto faults = check_log(*world.files, check);
+  ASSERT_FALSE(faults);
+  EXPECT_EQ(faults.error().code, Errc::kUnsupported);
+  EXPECT_THAT(faults.error().message,
+              HasSubstr(world.segments().front() +
+                        ": it has version 2; this version of Halite reads version 1"));
 }
 
 // ---- torn writes --------------------------------------------------------------------------------
