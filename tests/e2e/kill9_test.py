@@ -117,31 +117,34 @@ class Load:
             number += 1
 
 
+def stored(server, round_number):
+    """Everything of one round that the server has."""
+    known = server.get_json(f"/api/suggest?type=tagv&q=r{round_number}&max=100")
+    if f"r{round_number}" not in known:
+        return {}
+    answers = support.query(server, f"sum:{METRIC}{{round=r{round_number},series=*}}", T, T + 10_000_000)
+    return {
+        (tags, second): value
+        for (_, tags), points in support.points_of(answers).items()
+        for second, value in points.items()
+    }
+
+
+def check(test, server, load):
+    """Fails the test unless the server has what was acknowledged, and nothing that was not sent."""
+    found = stored(server, load.round)
+    lost = [key for key, value in load.acknowledged.items() if found.get(key) != value]
+    test.assertEqual(lost[:5], [], f"{len(lost)} of {len(load.acknowledged)} points are lost")
+    invented = [key for key, value in found.items() if load.sent.get(key) != value]
+    test.assertEqual(invented[:5], [], f"{len(invented)} points were never sent")
+
+
 class Kill9(support.HaliteTest):
     ARGUMENTS = ("--store", "rocksdb")
     ENVIRONMENT = {}
 
     def start(self):
         return self.server(*self.ARGUMENTS, environment=self.ENVIRONMENT).start()
-
-    def stored(self, server, round_number):
-        """Everything of one round that the server has."""
-        known = server.get_json(f"/api/suggest?type=tagv&q=r{round_number}&max=100")
-        if f"r{round_number}" not in known:
-            return {}
-        answers = server.query(f"sum:{METRIC}{{round=r{round_number},series=*}}", T, T + 10_000_000)
-        return {
-            (tags, second): value
-            for (_, tags), points in support.points_of(answers).items()
-            for second, value in points.items()
-        }
-
-    def check(self, server, load):
-        stored = self.stored(server, load.round)
-        lost = [key for key, value in load.acknowledged.items() if stored.get(key) != value]
-        self.assertEqual(lost[:5], [], f"{len(lost)} of {len(load.acknowledged)} points are lost")
-        invented = [key for key, value in stored.items() if load.sent.get(key) != value]
-        self.assertEqual(invented[:5], [], f"{len(invented)} points were never sent")
 
     def test_ten_times_under_load(self):
         seed = int(os.environ.get("HALITE_SEED", time.time_ns() % 1_000_000))
@@ -151,7 +154,7 @@ class Kill9(support.HaliteTest):
         for round_number in range(ROUNDS):
             server = self.start()
             if loads:
-                self.check(server, loads[-1])
+                check(self, server, loads[-1])
             load = Load(server, round_number)
             load.start()
             # Some are killed in their first writes, some in the midst of them.
@@ -166,7 +169,7 @@ class Kill9(support.HaliteTest):
             self.assertGreater(batches, ROUNDS, f"writer {writer} did not load the server")
         server = self.start()
         for load in loads:
-            self.check(server, load)
+            check(self, server, load)
         print(f"{acknowledged} points acknowledged, all there", flush=True)
         self.assertEqual(server.terminate(), 0, server.log_text())
 

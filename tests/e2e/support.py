@@ -73,6 +73,12 @@ def free_port():
         return server.getsockname()[1]
 
 
+def query(server, expression, start, end, parameters=""):
+    """Answers of one `m=` expression over [start, end], in seconds."""
+    m = urllib.parse.quote(expression, safe="")
+    return server.get_json(f"/api/query?start={start}&end={end}&m={m}{parameters}")
+
+
 class Halite(ServerProcess):
     """One server process. Its log is kept; a test that fails shows it."""
 
@@ -90,9 +96,7 @@ class Halite(ServerProcess):
         return self.request("POST", "/api/put" + parameters, json.dumps(points))
 
     def query(self, expression, start, end, parameters=""):
-        """Answers of one `m=` expression over [start, end], in seconds."""
-        m = urllib.parse.quote(expression, safe="")
-        return self.get_json(f"/api/query?start={start}&end={end}&m={m}{parameters}")
+        return query(self, expression, start, end, parameters)
 
     def telnet_lines(self, lines):
         """Sends lines, waits until the server has read them all, returns what it said."""
