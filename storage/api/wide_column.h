@@ -140,6 +140,12 @@ class Table {
                                            Bytes value) = 0;
 };
 
+// Which versions of Halite may open a local store.
+enum class StoreFormat : std::uint8_t {
+  kFirst = 1,  // all
+  kViews = 2,  // those that keep views equal to the points: not 0.1.0
+};
+
 class WideColumnStore {
  public:
   virtual ~WideColumnStore() = default;
@@ -147,6 +153,13 @@ class WideColumnStore {
   // Opens a table; creates it if it does not exist. The store must outlive it. A table with other
   // families is kConflict. TTLs may differ: the spec's TTLs take effect.
   virtual Task<std::shared_ptr<Table>> open_table(TableSpec spec) = 0;
+
+  // Versions that do not know the format refuse to open the store from now on. Durable. Without
+  // effect on a store that other programs share or that does not last.
+  virtual Task<void> set_format(StoreFormat format) {
+    static_cast<void>(format);
+    co_return Result<void>{};
+  }
 
   // kUnavailable with the reason while writes cannot be made durable.
   [[nodiscard]] virtual Result<void> health() const { return {}; }

@@ -80,7 +80,8 @@ Task<void> ViewStore::set_rules(std::vector<ViewRule> rules) {
   });
   if (read_only_) rules.clear();
   if (!read_only_) {
-    auto writing = write_rules(gone, rules, next_id);
+    const bool any = !views.empty() || !rules.empty();
+    auto writing = write_rules(gone, rules, next_id, any);
     CO_TRY_VOID(co_await std::move(writing));
   }
   for (ViewRule& rule : rules) {
@@ -98,9 +99,14 @@ Task<void> ViewStore::set_rules(std::vector<ViewRule> rules) {
   co_return Result<void>{};
 }
 
-// Removes definitions and writes those of new rules, whose ids count from `next_id`.
+// Removes definitions and writes those of new rules, whose ids count from `next_id`. While there is
+// `any` view, versions that would change points beside it are kept out.
 Task<void> ViewStore::write_rules(std::span<const StoredView> gone, std::span<const ViewRule> fresh,
-                                  ViewId next_id) {
+                                  ViewId next_id, bool any) {
+  if (any) {
+    auto shutting = dependencies_.store.set_format(StoreFormat::kViews);
+    CO_TRY_VOID(co_await std::move(shutting));
+  }
   const Views used = views();
   for (const StoredView& view : gone) {
     const auto known = std::ranges::find(used, view.id, &View::id);
@@ -114,6 +120,10 @@ Task<void> ViewStore::write_rules(std::span<const StoredView> gone, std::span<co
     auto writing =
         table_.write_view({.id = next_id++, .name = rule.name, .definition = rule.definition()});
     CO_TRY_VOID(co_await std::move(writing));
+  }
+  if (!any) {
+    auto opening = dependencies_.store.set_format(StoreFormat::kFirst);
+    CO_TRY_VOID(co_await std::move(opening));
   }
   co_return Result<void>{};
 }

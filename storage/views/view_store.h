@@ -146,7 +146,7 @@ class ViewStore {
   [[nodiscard]] TimestampMs ago(std::int64_t time_ms) const;
   [[nodiscard]] Views views() const;
   Task<void> write_rules(std::span<const StoredView> gone, std::span<const ViewRule> fresh,
-                         ViewId next_id);
+                         ViewId next_id, bool any);
   void publish(Views views);
   Task<bool> build_next();
   Task<void> clear_removed();

@@ -29,9 +29,13 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr BytesView kFormatKey = "format";
-constexpr BytesView kFormat = "halite-cells 1";
+constexpr BytesView kFormatPrefix = "halite-cells ";
 constexpr std::string_view kTablePrefix = "table/";
 constexpr std::size_t kMetaWriteBufferBytes = 1 << 20;  // few keys, often rewritten
+
+Bytes format_text(StoreFormat format) {
+  return fmt::format("{}{}", kFormatPrefix, static_cast<int>(format));
+}
 
 // If CURRENT is lost, RocksDB would create a new database and delete the existing files.
 Result<void> check_is_empty(FileSystem& files, const std::string& dir) {
@@ -212,10 +216,11 @@ Result<void> Database::put_meta(BytesView key, BytesView value) {
 }
 
 Result<void> Database::check_format() {
-  Bytes format;
-  const rocksdb::Status status = db_->Get({}, meta(), kFormatKey, &format);
+  const std::lock_guard lock(mutex_);
+  const rocksdb::Status status = db_->Get({}, meta(), kFormatKey, &format_);
   if (status.IsNotFound() && column_families_.size() == 1 && !options_.read_only) {
-    return put_meta(kFormatKey, kFormat);
+    format_ = format_text(StoreFormat::kFirst);
+    return put_meta(kFormatKey, format_);
   }
   if (status.IsNotFound()) {
     return fail(Errc::kCorruption, fmt::format("{} has lost the record of its format: files are "
@@ -223,10 +228,22 @@ Result<void> Database::check_format() {
                                                options_.dir));
   }
   TRY_VOID(checked(status, fmt::format("cannot read the format of {}", options_.dir)));
-  if (format == kFormat) return {};
-  return fail(Errc::kUnsupported,
-              fmt::format("{} has the format \"{}\"; this version of Halite reads \"{}\"",
-                          options_.dir, format, kFormat));
+  const Bytes first = format_text(StoreFormat::kFirst);
+  const Bytes last = format_text(StoreFormat::kViews);
+  if (format_ == first || format_ == last) return {};
+  return fail(
+      Errc::kUnsupported,
+      fmt::format("{} has the format \"{}\"; this version of Halite reads \"{}\" and \"{}\"",
+                  options_.dir, format_, first, last));
+}
+
+Result<void> Database::set_format(StoreFormat format) {
+  const std::lock_guard lock(mutex_);
+  Bytes text = format_text(format);
+  if (text == format_) return {};
+  TRY_VOID(put_meta(kFormatKey, text));
+  format_ = std::move(text);
+  return {};
 }
 
 Result<void> Database::load_contents() {

@@ -48,6 +48,9 @@ class Database {
   // The families of the table, in the spec's order. Creates missing ones.
   Result<std::vector<FamilyHandle>> open_table(const TableSpec& spec);
 
+  // Written if it is another one. Not with read_only.
+  Result<void> set_format(StoreFormat format);
+
   [[nodiscard]] rocksdb::DB& db() { return *db_; }
   [[nodiscard]] rocksdb::ColumnFamilyHandle* meta() { return db_->DefaultColumnFamily(); }
   [[nodiscard]] TimestampMs seen_time() const { return seen_time_; }  // at the time of open()
@@ -102,6 +105,7 @@ class Database {
   std::mutex mutex_;
   std::map<std::string, FamilyHandle> column_families_;  // mutex_ guards this and all that follows
   std::map<std::string, TableEntry> tables_;
+  Bytes format_;  // as stored
 };
 
 }  // namespace halite::storage::rocks

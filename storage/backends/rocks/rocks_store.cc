@@ -43,6 +43,12 @@ Task<std::shared_ptr<Table>> RocksStore::open_table(TableSpec spec) {
   co_return std::make_shared<rocks::RocksTable>(context_, std::move(families));
 }
 
+Task<void> RocksStore::set_format(StoreFormat format) {
+  CO_TRY_VOID(context_->check_open());
+  auto job = [context = context_, format] { return context->database->set_format(format); };
+  co_return co_await offload(context_->pool, std::move(job));
+}
+
 std::vector<rocks::LiveFile> RocksStore::live_files() const {
   return rocks::live_files(context_->database->db());
 }

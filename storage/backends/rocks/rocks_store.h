@@ -38,6 +38,7 @@ class RocksStore final : public WideColumnStore {
   ~RocksStore() override;
 
   Task<std::shared_ptr<Table>> open_table(TableSpec spec) override;
+  Task<void> set_format(StoreFormat format) override;
   [[nodiscard]] Result<void> health() const override;
   void drop_caches() override;                   // blocks of files that no read uses now
   [[nodiscard]] MemoryUser memory_user() const;  // blocks of files

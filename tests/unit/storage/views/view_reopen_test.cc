@@ -34,8 +34,13 @@ class FailingStore final : public WideColumnStore {
     CO_TRY(std::shared_ptr<Table> table, co_await std::move(opening));
     co_return std::make_shared<FailingTable>(std::move(table), writes_left);
   }
+  Task<void> set_format(StoreFormat wanted) override {
+    format = wanted;
+    co_return Result<void>();
+  }
   Task<void> close() override { co_return Result<void>(); }
 
+  StoreFormat format = StoreFormat::kFirst;
   int writes_left = std::numeric_limits<int>::max();
 
  private:
@@ -139,6 +144,19 @@ constexpr std::string_view kSums =
     R"([{"name":"sums","metrics":"m","interval":"1h","functions":["sum"],"group_by":[]}])";
 
 // The oldest day is stored, but no unit is built, since the first hour of the day has not ended.
+// 0.1.0 would change points and leave the totals of views as they are.
+TEST_F(ViewReopenTest, KeepsVersionsWithoutViewsOutWhileThereIsOne) {
+  ASSERT_NO_FATAL_FAILURE(open("[]"));
+  EXPECT_EQ(rows_->format, StoreFormat::kFirst);
+  ASSERT_TRUE(run_task(views_->set_rules(parse_view_rules(kSums).value())));
+  EXPECT_EQ(rows_->format, StoreFormat::kViews);
+  rows_->format = StoreFormat::kFirst;  // as earlier builds left it
+  ASSERT_NO_FATAL_FAILURE(open(kSums));
+  EXPECT_EQ(rows_->format, StoreFormat::kViews);
+  ASSERT_NO_FATAL_FAILURE(open("[]"));
+  EXPECT_EQ(rows_->format, StoreFormat::kFirst);
+}
+
 TEST_F(ViewReopenTest, NoticesPointsBeforeTheOldestDayAlthoughNothingIsBuilt) {
   const TimestampMs now = world_.clock.now_ms();
   ASSERT_NO_FATAL_FAILURE(open(kSums));

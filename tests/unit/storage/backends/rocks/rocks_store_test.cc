@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <prometheus/registry.h>
@@ -95,6 +96,23 @@ class RocksStoreTest : public testing::Test {
   std::shared_ptr<Table> table_;
 };
 
+TEST_F(RocksStoreTest, AFormatIsKept) {
+  const auto stored = [this] {
+    rocksdb::DB* opened = nullptr;
+    EXPECT_TRUE(rocksdb::DB::OpenForReadOnly({}, options_.dir, &opened).ok());
+    const std::unique_ptr<rocksdb::DB> db(opened);
+    Bytes format;
+    EXPECT_TRUE(db->Get({}, "format", &format).ok());
+    return format;
+  };
+  for (const StoreFormat format : {StoreFormat::kFirst, StoreFormat::kViews, StoreFormat::kFirst}) {
+    store_ = *RocksStore::open(options_, clock_, registry_);
+    ASSERT_TRUE(run_task(store_->set_format(format)));
+    close();
+    EXPECT_EQ(stored(), fmt::format("halite-cells {}", static_cast<int>(format)));
+  }
+}
+
 TEST_F(RocksStoreTest, AFormatOfALaterVersionIsRefusedByName) {
   store_ = *RocksStore::open(options_, clock_, registry_);
   close();
@@ -102,15 +120,15 @@ TEST_F(RocksStoreTest, AFormatOfALaterVersionIsRefusedByName) {
     rocksdb::DB* opened = nullptr;
     ASSERT_TRUE(rocksdb::DB::Open({}, options_.dir, &opened).ok());
     const std::unique_ptr<rocksdb::DB> db(opened);
-    ASSERT_TRUE(db->Put({}, "format", "halite-cells 2").ok());
+    ASSERT_TRUE(db->Put({}, "format", "halite-cells 3").ok());
   }
   const Result<void> refused = try_open();
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, Errc::kUnsupported);
   EXPECT_EQ(refused.error().message,
             options_.dir +
-                " has the format \"halite-cells 2\"; this version of Halite reads "
-                "\"halite-cells 1\"");
+                " has the format \"halite-cells 3\"; this version of Halite reads "
+                "\"halite-cells 1\" and \"halite-cells 2\"");
 }
 
 TEST_F(RocksStoreTest, ASecondOpenIsRefused) {
