@@ -195,10 +195,10 @@ Coding choose_coding(std::string_view accept_encoding) {
 
 Result<std::string> inflate_body(std::string_view body, Coding coding, std::size_t bytes_max) {
   if (coding == Coding::kIdentity) return std::string(body);
+  if (coding == Coding::kSnappy) return decompress_snappy(body, bytes_max);
   if (body.empty()) return std::string();
   if (coding == Coding::kGzip) return inflate_frame(body, kGzipFrame, bytes_max);
   if (coding == Coding::kZstd) return decompress_zstd(body, bytes_max);
-  if (coding == Coding::kSnappy) return decompress_snappy(body, bytes_max);
   // A zlib frame begins with two bytes that form a multiple of 31.
   const bool framed =
       body.size() >= 2 && (body[0] & 0x0f) == Z_DEFLATED &&

@@ -135,6 +135,8 @@ TEST(ContentCoding, SnappyIsOneBlock) {
   EXPECT_EQ(inflate_body(packed.substr(0, packed.size() - 1), Coding::kSnappy, 1000).error().code,
             Errc::kInvalidArgument);
   // A length of 2 GiB, with nothing behind it, takes no memory.
+  EXPECT_EQ(inflate_body("", Coding::kSnappy, 1000).error().code, Errc::kInvalidArgument);
+  EXPECT_EQ(inflate_body(std::string_view("\0", 1), Coding::kSnappy, 1000), "");
   EXPECT_EQ(inflate_body("\x80\x80\x80\x80\x08", Coding::kSnappy, 1000).error().code,
             Errc::kTooLarge);
   EXPECT_EQ(inflate_body("\xFF\xFF\xFF\xFF\xFF\xFF", Coding::kSnappy, 1000).error().code,
