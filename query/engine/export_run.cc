@@ -21,4 +21,13 @@ Task<bool> ExportRun::next(BlockUse use) {
   co_return more;
 }
 
+Task<std::shared_ptr<const AnswerReservation>> ExportRun::read_all(BlockUse use) {
+  bool more = true;
+  while (more) {
+    auto reading = next(use);
+    CO_TRY(more, co_await std::move(reading));
+  }
+  co_return run_->reserve();
+}
+
 }  // namespace halite::query

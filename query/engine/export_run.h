@@ -21,6 +21,12 @@ class ExportRun {
   // Passes the next piece to `use`, on a query thread. False: there was none left.
   Task<bool> next(BlockUse use);
 
+  // Passes all pieces to `use`. Returns room in query.answers_bytes_max for what was kept.
+  Task<std::shared_ptr<const AnswerReservation>> read_all(BlockUse use);
+
+  // See PointExport::keep_bytes().
+  [[nodiscard]] Result<void> keep_bytes(std::size_t bytes) { return points_->keep_bytes(bytes); }
+
   [[nodiscard]] QueryCost cost() const { return run_->budget()->cost(); }
 
  private:

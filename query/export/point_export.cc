@@ -47,7 +47,10 @@ Task<bool> PointExport::next(BlockUse use) {
       continue;
     }
     end_metric();
-    if (metric_ == metrics_.size()) co_return false;
+    if (metric_ == metrics_.size()) {
+      release_down_to(bytes_kept_);
+      co_return false;
+    }
     if (metric_ % kMetricsBetweenYields == 0) {
       const auto executor = co_await boost::asio::this_coro::executor;
       co_await boost::asio::post(executor, boost::asio::use_awaitable);
@@ -83,8 +86,18 @@ Task<void> PointExport::begin_metric(std::string metric) {
   co_return Result<void>();
 }
 
+Result<void> PointExport::keep_bytes(std::size_t bytes) {
+  bytes_kept_ += static_cast<std::int64_t>(bytes);
+  return budget_->add_bytes(static_cast<std::int64_t>(bytes));
+}
+
+// What a budget gets back cannot exceed its limit.
+void PointExport::release_down_to(std::int64_t bytes) {
+  static_cast<void>(budget_->add_bytes(bytes - budget_->bytes()));
+}
+
 void PointExport::end_metric() {
-  static_cast<void>(budget_->add_bytes(bytes_of_metrics_ - budget_->bytes()));
+  release_down_to(bytes_of_metrics_ + bytes_kept_);
   selection_.reset();
   shards_.clear();
   shard_ = 0;

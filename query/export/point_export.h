@@ -41,10 +41,15 @@ class PointExport {
   // Reads the next piece and passes its blocks to `use`. False: there are none left.
   Task<bool> next(BlockUse use);
 
+  // Counts memory that the caller keeps of the points. A `use` may call it. After the last piece
+  // the budget has counted these bytes and no others.
+  [[nodiscard]] Result<void> keep_bytes(std::size_t bytes);
+
  private:
   Task<void> begin_metric(std::string metric);
   Result<void> pass_on(std::vector<storage::Block> blocks, const BlockUse& use);
   void end_metric();
+  void release_down_to(std::int64_t bytes);
 
   storage::PointStore& store_;
   const TimeRange range_;
@@ -54,6 +59,7 @@ class PointExport {
   std::vector<std::string> metrics_;
   std::size_t metric_ = 0;             // the next one
   std::int64_t bytes_of_metrics_ = 0;  // counted for metrics_
+  std::int64_t bytes_kept_ = 0;        // by the caller
   // Of the metric that is read; null: none is.
   std::shared_ptr<const storage::Selection> selection_;
   std::vector<storage::ShardSeriesCount> shards_;

@@ -133,5 +133,25 @@ TEST(ExportRun, ReleasesTheMemoryOfAMetric) {
   EXPECT_EQ(exporting->cost().series, 3);
 }
 
+TEST(ExportRun, WhatIsKeptCountsInTheLimitsOfAQueryAndOfAnswers) {
+  QueryWorld world(QueryLayout::kCyclic, {.bytes_max = 1'000'000, .answers_bytes_max = 100'000});
+  fill_hosts(world, 3, 5);
+  static_cast<void>(world.ask_uri(asking("sum:m")));
+  const auto keep = [&](std::size_t bytes_of_series) {
+    const auto exporting = world.engine().export_points(question({"m"}), {});
+    return run_task(exporting->read_all(
+        [run = exporting.get(), bytes_of_series](const storage::Series&, const storage::Block&) {
+          return run->keep_bytes(bytes_of_series);
+        }));
+  };
+  const auto used = [&](std::size_t i) { return world.engine().memory_users()[i].used(); };
+  EXPECT_THAT(keep(400'000).error().message, HasSubstr("query.bytes_max"));
+  const auto first = keep(30'000);
+  ASSERT_TRUE(first) << first.error().message;
+  EXPECT_EQ(used(0), 0U);
+  EXPECT_EQ(used(1), 90'000U);
+  EXPECT_THAT(keep(30'000).error().message, HasSubstr("query.answers_bytes_max"));
+}
+
 }  // namespace
 }  // namespace halite::query
