@@ -91,7 +91,8 @@ class FederatedSamples {
 
   explicit FederatedSamples(NameForm form) : form_(form) {}
 
-  void add(const storage::Series& series, const storage::Block& block) {
+  // Returns the bytes by which these grow.
+  [[nodiscard]] std::size_t add(const storage::Series& series, const storage::Block& block) {
     const std::size_t last = block.size() - 1;
     const ValueBits bits = block.values[last];
     const Sample sample{
@@ -99,6 +100,7 @@ class FederatedSamples {
         .value = block.floats[last] ? bits : double_bits(static_cast<double>(as_integer(bits)))};
     const auto [at, added] = samples_.try_emplace(key_of(series), sample);
     if (!added && at->second.time <= sample.time) at->second = sample;
+    return added ? sizeof(*at) + at->first.first.size() + at->first.second.size() : 0;
   }
 
   [[nodiscard]] const std::map<Key, Sample>& all() const { return samples_; }
@@ -134,8 +136,9 @@ class FederatedSamples {
 
 class FederatedText final : public BodySource {
  public:
-  explicit FederatedText(std::shared_ptr<const FederatedSamples> samples)
-      : samples_(std::move(samples)), next_(samples_->all().begin()) {}
+  FederatedText(std::shared_ptr<const FederatedSamples> samples,
+                std::shared_ptr<const query::AnswerReservation> room)
+      : samples_(std::move(samples)), room_(std::move(room)), next_(samples_->all().begin()) {}
 
   bool next(std::string& to) override {
     const auto end = samples_->all().end();
@@ -171,6 +174,7 @@ class FederatedText final : public BodySource {
   }
 
   const std::shared_ptr<const FederatedSamples> samples_;
+  const std::shared_ptr<const query::AnswerReservation> room_;  // may be null
   std::map<FederatedSamples::Key, FederatedSamples::Sample>::const_iterator next_;
   std::string family_;
 };
@@ -195,31 +199,30 @@ asio::awaitable<Response> handle_federate(Call& call) {
   const bool utf8 = call.request.headers.get("Accept").contains("escaping=allow-utf-8");
   auto samples =
       std::make_shared<FederatedSamples>(utf8 ? NameForm::kUtf8 : NameForm::kUnderscores);
+  std::shared_ptr<const query::AnswerReservation> room;
   if (!question->selectors.empty()) {
     QueryLog::RunningQuery logged =
         call.metrics.queries.begin(selectors_question(parameters->all("match[]"), question->range),
                                    call.request, call.services.clock, call.stop);
     const auto run = call.services.engine.export_points(*std::move(question), logged.stop());
-    Result<bool> more = true;
-    while (more && *more) {
-      auto reading = run->next(
-          [samples](const storage::Series& series, const storage::Block& block) -> Result<void> {
-            samples->add(series, block);
-            return {};
-          });
-      more = co_await std::move(reading);
-    }
-    if (!more) {
-      Response refusal = error_response(call, more.error());
-      logged.finish(refusal.status, more.error().message, run->cost());
+    const query::BlockUse use = [samples, run = run.get()](const storage::Series& series,
+                                                           const storage::Block& block) {
+      return run->keep_bytes(samples->add(series, block));
+    };
+    auto reading = run->read_all(use);
+    Result<std::shared_ptr<const query::AnswerReservation>> read = co_await std::move(reading);
+    if (!read) {
+      Response refusal = error_response(call, read.error());
+      logged.finish(refusal.status, read.error().message, run->cost());
       co_return refusal;
     }
     logged.finish(200, "", run->cost());
+    room = *std::move(read);
   }
   Response response;
   response.content_type = fmt::format("text/plain; version=0.0.4; charset=utf-8; escaping={}",
                                       utf8 ? "allow-utf-8" : "underscores");
-  response.source = std::make_unique<FederatedText>(std::move(samples));
+  response.source = std::make_unique<FederatedText>(std::move(samples), std::move(room));
   co_return response;
 }
 
