@@ -49,12 +49,14 @@ struct FoundSeries {
   std::vector<promql::Labels> series;  // sorted, each once
   bool truncated = false;              // there are more than the limit
   std::shared_ptr<const void> keeps;   // what the texts of the labels belong to
+  QueryCost cost;
   std::shared_ptr<const AnswerReservation> room = nullptr;  // its part of query.answers_bytes_max
 };
 
 struct FoundNames {
   std::vector<std::string> names;  // sorted, each once
   bool truncated = false;
+  QueryCost cost;
   std::shared_ptr<const AnswerReservation> room = nullptr;
 };
 

@@ -20,6 +20,9 @@ namespace {
 // A long list of metrics must not delay other queries.
 constexpr std::size_t kMetricsBetweenYields = 64;
 
+// A metric with many series must not run on after its time, or after it is cancelled.
+constexpr std::size_t kSeriesBetweenChecks = 4096;
+
 // The memory of a text in a list, besides its bytes.
 constexpr std::int64_t kTextBytes = sizeof(std::string);
 
@@ -125,7 +128,9 @@ Task<void> find_all(storage::PointStore* store, SeriesQuestion question,
     if (selections != nullptr && found.selection != nullptr) {
       selections->push_back(found.selection);
     }
+    std::size_t seen = 0;
     for (const storage::SeriesId id : found.series) {
+      if (++seen % kSeriesBetweenChecks == 0) CO_TRY_VOID(budget->check());
       CO_TRY(const bool more, use(store->series(id)));
       if (!more) co_return Result<void>();
     }
@@ -303,6 +308,7 @@ Task<std::shared_ptr<const FoundSeries>> run_series_search(storage::PointStore* 
   auto searching = run->step(search_series(store, std::move(question), run->budget()));
   CO_TRY(std::shared_ptr<FoundSeries> found, co_await std::move(searching));
   CO_TRY(found->room, run->reserve());
+  found->cost = run->budget()->cost();
   run->succeeded();
   co_return found;
 }
@@ -312,6 +318,7 @@ Task<FoundNames> run_label_names(storage::PointStore* store, SeriesQuestion ques
   auto searching = run->step(search_names(store, std::move(question), run->budget()));
   CO_TRY(FoundNames found, co_await std::move(searching));
   CO_TRY(found.room, run->reserve());
+  found.cost = run->budget()->cost();
   run->succeeded();
   co_return found;
 }
@@ -322,6 +329,7 @@ Task<FoundNames> run_label_values(storage::PointStore* store, std::string label,
       run->step(search_values(store, std::move(label), std::move(question), run->budget()));
   CO_TRY(FoundNames found, co_await std::move(searching));
   CO_TRY(found.room, run->reserve());
+  found.cost = run->budget()->cost();
   run->succeeded();
   co_return found;
 }

@@ -85,7 +85,7 @@ TestServer::Components::Components(TestServerOptions options)
     : clock(options.now_ms),
       work(io.get_executor()),
       memory(clock),
-      tables(memory, "tsdb", unruly) {
+      tables(memory, options.unruly_table, unruly) {
   for (std::uint32_t i = 0; i < options.threads; ++i) {
     threads.emplace_back([this] { io.run(); });
   }

@@ -32,6 +32,7 @@ struct TestServerOptions {
   ingest::IngestOptions ingest;
   query::QueryLimits query;
   storage::MetadataOptions metadata;
+  std::string unruly_table = "tsdb";  // see TestServer::tables()
 };
 
 class TestServer {
@@ -49,7 +50,7 @@ class TestServer {
   [[nodiscard]] storage::PointStore& store();
   [[nodiscard]] const web::WebServices& services() const;  // what its handlers work with
 
-  [[nodiscard]] Unruly& tables();  // slow or failing tables under the points
+  [[nodiscard]] Unruly& tables();  // what goes wrong in one table
 
   // The value of a counter or gauge: over all its labels, or of those with this label.
   [[nodiscard]] double metric(const std::string& name, const std::string& label = {},

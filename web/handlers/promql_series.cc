@@ -21,9 +21,11 @@
 #include "common/json_string.h"
 #include "query/engine/engine.h"
 #include "query/engine/promql.h"
+#include "query/selector/label_matcher.h"
 #include "web/handlers/handlers.h"
 #include "web/handlers/prometheus_request.h"
 #include "web/json/prometheus_json.h"
+#include "web/metrics.h"
 
 namespace halite::web {
 
@@ -33,13 +35,19 @@ namespace {
 
 enum class SelectorsNeed : std::uint8_t { kRequired, kOptional };
 
-Result<query::SeriesQuestion> series_question(const Call& call, SelectorsNeed selectors) {
+struct AskedSeries {
+  query::SeriesQuestion question;
+  std::vector<std::string> selectors;  // their texts
+};
+
+Result<AskedSeries> series_asked(const Call& call, SelectorsNeed selectors) {
   TRY(const PrometheusParameters parameters, PrometheusParameters::of(call));
   const bool required = selectors == SelectorsNeed::kRequired;
   if (required && parameters.all("match[]").empty()) {
     return fail(Errc::kInvalidArgument, "no match[] parameter provided");
   }
-  query::SeriesQuestion question;
+  AskedSeries asked;
+  query::SeriesQuestion& question = asked.question;
   const Result<std::size_t> limit = parameters.limit();
   if (!limit) return std::unexpected(invalid_parameter("limit", limit.error()));
   question.limit = *limit;
@@ -51,7 +59,17 @@ Result<query::SeriesQuestion> series_question(const Call& call, SelectorsNeed se
   Result<std::vector<query::Selector>> read = parameters.selectors(call);
   if (!read && required) return std::unexpected(invalid_parameter("match[]", read.error()));
   TRY(question.selectors, std::move(read));
-  return question;
+  for (const std::string_view text : parameters.all("match[]")) asked.selectors.emplace_back(text);
+  return asked;
+}
+
+// As the log of queries shows it. Without selectors, the series are those with the label.
+QueryLog::RunningQuery begin_log(Call& call, const AskedSeries& asked, std::string_view label) {
+  std::vector<std::string> all = asked.selectors;
+  if (all.empty()) all.push_back(fmt::format("{{{}!=\"\"}}", json_string(label)));
+  const std::vector<std::string_view> texts(all.begin(), all.end());
+  return call.metrics.queries.begin(selectors_question(texts, asked.question.range), call.request,
+                                    call.services.clock, call.stop);
 }
 
 Response list_response(std::size_t size, PrometheusListSource::Write write, bool truncated) {
@@ -64,8 +82,15 @@ Response list_response(std::size_t size, PrometheusListSource::Write write, bool
   return response;
 }
 
-Response names_response(Result<query::FoundNames> found) {
-  if (!found) return promql_error(found.error());
+Response refused(QueryLog::RunningQuery& logged, const Error& error) {
+  Response response = promql_error(error);
+  logged.finish(response.status, error.message, {});
+  return response;
+}
+
+Response names_response(QueryLog::RunningQuery& logged, Result<query::FoundNames> found) {
+  if (!found) return refused(logged, found.error());
+  logged.finish(200, "", found->cost);
   const std::size_t size = found->names.size();
   const bool truncated = found->truncated;
   auto write = [names = std::move(found->names), room = found->room](
@@ -110,12 +135,14 @@ std::string unescape_name(std::string_view name) {
 }  // namespace
 
 asio::awaitable<Response> handle_promql_series(Call& call) {
-  Result<query::SeriesQuestion> question = series_question(call, SelectorsNeed::kRequired);
-  if (!question) co_return bad_data(question.error());
-  auto finding = call.services.engine.find_series(*std::move(question), call.stop);
+  Result<AskedSeries> asked = series_asked(call, SelectorsNeed::kRequired);
+  if (!asked) co_return bad_data(asked.error());
+  QueryLog::RunningQuery logged = begin_log(call, *asked, query::kMetricLabel);
+  auto finding = call.services.engine.find_series(std::move(asked->question), logged.stop());
   Result<std::shared_ptr<const query::FoundSeries>> found = co_await std::move(finding);
-  if (!found) co_return promql_error(found.error());
+  if (!found) co_return refused(logged, found.error());
   const query::FoundSeries& all = **found;
+  logged.finish(200, "", all.cost);
   auto write = [found = *found](std::string& to, std::size_t i) {
     append_prometheus_labels(to, found->series[i]);
   };
@@ -123,11 +150,12 @@ asio::awaitable<Response> handle_promql_series(Call& call) {
 }
 
 asio::awaitable<Response> handle_promql_labels(Call& call) {
-  Result<query::SeriesQuestion> question = series_question(call, SelectorsNeed::kOptional);
-  if (!question) co_return bad_data(question.error());
-  auto finding = call.services.engine.label_names(*std::move(question), call.stop);
+  Result<AskedSeries> asked = series_asked(call, SelectorsNeed::kOptional);
+  if (!asked) co_return bad_data(asked.error());
+  QueryLog::RunningQuery logged = begin_log(call, *asked, query::kMetricLabel);
+  auto finding = call.services.engine.label_names(std::move(asked->question), logged.stop());
   Result<query::FoundNames> found = co_await std::move(finding);
-  co_return names_response(std::move(found));
+  co_return names_response(logged, std::move(found));
 }
 
 asio::awaitable<Response> handle_promql_label_values(Call& call) {
@@ -136,12 +164,13 @@ asio::awaitable<Response> handle_promql_label_values(Call& call) {
     co_return prometheus_error(
         400, "bad_data", fmt::format("invalid label name: {}", json_string(repair_utf8(label))));
   }
-  Result<query::SeriesQuestion> question = series_question(call, SelectorsNeed::kOptional);
-  if (!question) co_return bad_data(question.error());
-  auto finding =
-      call.services.engine.label_values(std::move(label), *std::move(question), call.stop);
+  Result<AskedSeries> asked = series_asked(call, SelectorsNeed::kOptional);
+  if (!asked) co_return bad_data(asked.error());
+  QueryLog::RunningQuery logged = begin_log(call, *asked, label);
+  auto finding = call.services.engine.label_values(std::move(label), std::move(asked->question),
+                                                   logged.stop());
   Result<query::FoundNames> found = co_await std::move(finding);
-  co_return names_response(std::move(found));
+  co_return names_response(logged, std::move(found));
 }
 
 }  // namespace halite::web
