@@ -3,6 +3,7 @@
 
 import json
 import pathlib
+import re
 import time
 import unittest
 
@@ -10,6 +11,7 @@ import support
 import systemd_machine
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
+UPGRADE = SOURCE / "docs" / "operate" / "upgrade.md"
 PORT = 4242
 
 
@@ -35,8 +37,8 @@ class Service(unittest.TestCase):
         self.append("/etc/halite/accounts.toml", table)
         self.systemctl("restart")
 
-    def append(self, path, text):
-        self.machine.run("sh", "-c", f"cat >> {path}", text=text)
+    def append(self, path, text, anew=False):
+        self.machine.run("sh", "-c", f"mkdir -p {pathlib.Path(path).parent}; cat {'>' if anew else '>>'} {path}", text=text)
 
     def systemctl(self, verb):
         done = self.machine.run("systemctl", verb, "halite", check=False)
@@ -95,9 +97,31 @@ class Service(unittest.TestCase):
         checked = self.machine.run("halite", "check", "--data-dir", "/var/lib/halite", check=False)
         self.assertEqual(checked.returncode, 0, checked.stdout + checked.stderr)
 
-        # Another user may be what it runs as next: the points are there all the same.
         self.systemctl("start")
         self.assertEqual((self.stored("unit.first"), self.stored("unit.second")), ([[1]], [[2]]))
+
+    def test_takes_over_from_the_unit_of_0_1_0(self):
+        """A dynamic user owned the data: docs/operate/upgrade.md."""
+        self.append("/etc/systemd/system/halite.service.d/old.conf", "[Service]\nUser=\nGroup=\nDynamicUser=yes\n"
+                    "LoadCredential=accounts:/etc/halite/accounts.toml\nEnvironment=HALITE_AUTH_FILE=%d/accounts\n")
+        self.systemctl("stop")
+        self.machine.run("rm", "-r", "/var/lib/halite", "/var/lib/halite-backups")
+        self.machine.run("chmod", "600", "/etc/halite/accounts.toml")
+        self.machine.run("userdel", "halite")
+        self.append("/etc/halite/halite.toml", 'listen = "0.0.0.0:4242"\n', anew=True)
+        self.machine.run("systemctl", "daemon-reload")
+        self.systemctl("start")
+        self.put("unit.old", 4)
+        self.machine.run("test", "-d", "/var/lib/private/halite")
+
+        self.machine.run("rm", "-r", "/etc/systemd/system/halite.service.d")
+        [typed] = re.findall(r"## The unit of 0.1.0\n.*?```\n(.*?)```", UPGRADE.read_text(), re.DOTALL)
+        done = self.machine.run("sh", "-e", "-c", typed, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr + self.journal())
+        self.assertEqual(self.stored("unit.old"), [[4]])
+        self.assertEqual(self.machine.run("stat", "-c", "%F %U", "/var/lib/halite").stdout, "directory halite\n")
+        self.assertEqual(self.machine.run("ls", "/var/lib/private").stdout, "")
+        self.assertEqual(self.status("/api/version")[0], 401)
 
     def test_keeps_backups(self):
         self.append("/etc/halite/halite.toml", 'engine.backup_dir = "/var/lib/halite-backups"\n')
