@@ -86,6 +86,24 @@ void declare_offline(CLI::App& tool, ServeFlags& flags) {
   tool.add_option("--set", flags.set, "Set any setting: NAME=VALUE; can be repeated");
 }
 
+void declare_plan(CLI::App& plan, HBasePlanFlags& flags) {
+  plan.add_option("--points-per-s", flags.points_per_s, "Points a second")->required();
+  plan.add_option("--series", flags.series, "Series that get these points")->required();
+  plan.add_option("--days", flags.days, "Days for which points are kept")->required();
+  plan.add_option("--tags", flags.tags, "Tags of a series (default: 5)");
+  plan.add_option("--metrics", flags.metrics, "Metrics (default: 1000)");
+  plan.add_option("--tag-values", flags.tag_values,
+                  "Values of all tags (default: series / metrics, one tag with all of them)");
+  plan.add_option("--form", flags.form,
+                  "How points are written: cells, ring (storage.layout = cyclic), appends "
+                  "(hbase.appends) or backfill (hbase.compact_batches) (default: cells)");
+  plan.add_option("--replication", flags.replication, "Copies of each block in HDFS (default: 3)");
+  plan.add_option("--cores", flags.cores, "Cores of a machine (default: 16)");
+  plan.add_option("--disk", flags.disk, "Disks of a region server's machine (default: 16 TB)");
+  plan.add_option("--memory", flags.memory, "Memory of a machine (default: 64 GiB)");
+  plan.add_flag("--json", flags.json, "Print JSON");
+}
+
 void print_out(std::string_view line) { fmt::print("{}\n", line); }
 void print_err(std::string_view line) { fmt::print(stderr, "halite: {}\n", line); }
 

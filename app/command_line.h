@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 
 #include "app/settings/options.h"
+#include "app/tools/hbase_plan.h"
 #include "common/config/config.h"
 #include "common/result.h"
 
@@ -36,6 +37,9 @@ void declare_data_dir(CLI::App& app, ServeFlags& flags);
 void declare_serve(CLI::App& serve, ServeFlags& flags);
 // The flags of a tool that works on a data directory without a running server.
 void declare_offline(CLI::App& tool, ServeFlags& flags);
+
+// The options of `halite hbase plan`.
+void declare_plan(CLI::App& plan, HBasePlanFlags& flags);
 
 // The settings file of the flags or the environment; empty: none.
 [[nodiscard]] std::string settings_file(const ServeFlags& flags);

@@ -10,6 +10,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <pthread.h>
 
 #include "app/bulk_commands.h"
 #include "app/command_line.h"
@@ -23,6 +24,7 @@
 #include "app/tools/check_tool.h"
 #include "app/tools/hbase_plan.h"
 #include "app/tools/hbase_tool.h"
+#include "app/tools/ready_tool.h"
 #include "app/tools/tool_exit.h"
 #include "app/tools/views_tool.h"
 #include "app/version.h"
@@ -33,6 +35,7 @@ using halite::Config;
 using halite::Errc;
 using halite::Result;
 using halite::app::declare_offline;
+using halite::app::declare_plan;
 using halite::app::declare_serve;
 using halite::app::declare_settings_flags;
 using halite::app::kUsage;
@@ -66,24 +69,6 @@ int run_hbase_tool(const CLI::App& app, const ServeFlags& flags, Tool tool) {
   }
   fmt::print("{}", *told);
   return EXIT_SUCCESS;
-}
-
-void declare_plan(CLI::App& plan, halite::app::HBasePlanFlags& flags) {
-  plan.add_option("--points-per-s", flags.points_per_s, "Points a second")->required();
-  plan.add_option("--series", flags.series, "Series that get these points")->required();
-  plan.add_option("--days", flags.days, "Days for which points are kept")->required();
-  plan.add_option("--tags", flags.tags, "Tags of a series (default: 5)");
-  plan.add_option("--metrics", flags.metrics, "Metrics (default: 1000)");
-  plan.add_option("--tag-values", flags.tag_values,
-                  "Values of all tags (default: series / metrics, one tag with all of them)");
-  plan.add_option("--form", flags.form,
-                  "How points are written: cells, ring (storage.layout = cyclic), appends "
-                  "(hbase.appends) or backfill (hbase.compact_batches) (default: cells)");
-  plan.add_option("--replication", flags.replication, "Copies of each block in HDFS (default: 3)");
-  plan.add_option("--cores", flags.cores, "Cores of a machine (default: 16)");
-  plan.add_option("--disk", flags.disk, "Disks of a region server's machine (default: 16 TB)");
-  plan.add_option("--memory", flags.memory, "Memory of a machine (default: 64 GiB)");
-  plan.add_flag("--json", flags.json, "Print JSON");
 }
 
 void declare_check(CLI::App& check, ServeFlags& flags, halite::app::CheckFlags& checking) {
@@ -223,6 +208,13 @@ void declare_account(CLI::App& app, halite::app::NewAccount& account) {
       ->required();
 }
 
+void declare_ready(CLI::App& ready, halite::app::ReadyFlags& flags) {
+  ready.add_option("--url", flags.url, "URL of the server (default: http://127.0.0.1:4242)");
+  ready.add_option("--timeout-ms", flags.timeout_ms, "Timeout of the answer (default: 5000)");
+  declare_ca_file(ready, flags.files);
+  ready.footer("Exit status: 0 ready, 1 not ready or no answer, 2 wrong options.");
+}
+
 void declare_views(CLI::App& views, halite::app::ViewsFlags& flags) {
   views.add_option("--url", flags.url, "URL of the server (default: http://127.0.0.1:4242)");
   views.add_option("--token-file", flags.files.token,
@@ -238,6 +230,16 @@ int run_views(Result<std::string> (*tool)(const halite::app::ViewsFlags&),
     return kUsage;
   }
   fmt::print("{}", *done);
+  return EXIT_SUCCESS;
+}
+
+int run_ready(const halite::app::ReadyFlags& flags) {
+  const Result<std::string> ready = halite::app::ask_ready(flags);
+  if (!ready) {
+    print_err(ready.error().message);
+    return ready.error().code == Errc::kInvalidArgument ? kUsage : EXIT_FAILURE;
+  }
+  print_out(*ready);
   return EXIT_SUCCESS;
 }
 
@@ -313,6 +315,10 @@ int run(int argc, char** argv) {
   CLI::App* const compare = app.add_subcommand(
       "compare", "Send the same queries to OpenTSDB and Halite and report differences");
   declare_compare(*compare, comparing);
+  halite::app::ReadyFlags asking;
+  CLI::App* const ready =
+      app.add_subcommand("ready", "Ask a server whether it takes points and queries");
+  declare_ready(*ready, asking);
   CLI::App* const metrics =
       app.add_subcommand("metrics", "Print the metrics reference as Markdown and exit");
   CLI::App* const auth = app.add_subcommand("auth", "Create entries for the users-and-tokens file");
@@ -368,6 +374,7 @@ int run(int argc, char** argv) {
           halite::app::restore_data_dir(Options(), restoring, print_out, print_err));
     }
     if (compare->parsed()) return run_compare(comparing);
+    if (ready->parsed()) return run_ready(asking);
     if (metrics->parsed()) return run_metrics();
     if (list->parsed()) return run_views(halite::app::list_views, viewing);
     if (rebuild->parsed()) return run_views(halite::app::rebuild_view, viewing);
@@ -375,7 +382,7 @@ int run(int argc, char** argv) {
                           : run_auth(halite::app::new_token, account);
   };
   for (const CLI::App* tool :
-       {check, repair, backup, restore, compare, metrics, list, rebuild, user, token}) {
+       {check, repair, backup, restore, compare, ready, metrics, list, rebuild, user, token}) {
     if (tool->parsed()) return halite::app::exit_status(run_tool, print_err);
   }
   if (create->parsed()) {
@@ -391,6 +398,8 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  // In the tarball the loader starts it, whose name the process would have.
+  pthread_setname_np(pthread_self(), "halite");
   try {
     return run(argc, argv);
   } catch (const std::exception& error) {

@@ -134,10 +134,11 @@ def fish_text(text):
 
 
 def fish(commands, reference):
+    settings = wrapped(names(reference), " " * 4).replace("\n", " \\\n")
     out = f"""# {NOTICE}
 function __halite_settings
   printf '%s=\\n' \\
-{textwrap.indent(textwrap.fill(" ".join(names(reference)), 96, break_on_hyphens=False).replace(chr(10), " " + chr(92) + chr(10)), "    ")}
+{settings}
 end
 """
     for command in commands:

@@ -50,6 +50,24 @@ class Settings(support.HaliteTest):
         self.assertEqual((code, err), (0, ""))
         self.assertIn('listen = "127.0.0.1:1"', again)
 
+    def test_ready_asks_a_server(self):
+        server = self.server()
+        url = ("--url", f"http://127.0.0.1:{support.free_port()}")
+        code, out, err = self.run_halite("ready", *url)
+        self.assertEqual((code, out), (1, ""))
+        self.assertRegex(err, "^halite: .*Connection refused")
+        server.start()
+        code, out, err = self.run_halite("ready", "--url", f"http://127.0.0.1:{server.port}")
+        self.assertEqual((code, err), (0, ""))
+        self.assertEqual(out.strip(), server.request("GET", "/-/ready")[1].decode().strip())
+        self.assertEqual(self.run_halite("ready", "--url", "127.0.0.1")[0], 2)
+
+        # One that takes connections and says nothing.
+        with socket.create_server(("127.0.0.1", 0)) as silent:
+            code, _, err = self.run_halite("ready", "--timeout-ms", "300", "--url",
+                                           f"http://127.0.0.1:{silent.getsockname()[1]}")
+        self.assertEqual(code, 1, err)
+
     def refused(self, *arguments, **more):
         code, _, err = self.run_halite("serve", *arguments, **more)
         self.assertEqual(code, 2)

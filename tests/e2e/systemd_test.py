@@ -38,7 +38,8 @@ class Service(unittest.TestCase):
         self.systemctl("restart")
 
     def append(self, path, text, anew=False):
-        self.machine.run("sh", "-c", f"mkdir -p {pathlib.Path(path).parent}; cat {'>' if anew else '>>'} {path}", text=text)
+        into = f"{'>' if anew else '>>'} {path}"
+        self.machine.run("sh", "-c", f"mkdir -p {pathlib.Path(path).parent}; cat {into}", text=text)
 
     def systemctl(self, verb):
         done = self.machine.run("systemctl", verb, "halite", check=False)
