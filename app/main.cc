@@ -222,14 +222,13 @@ void declare_views(CLI::App& views, halite::app::ViewsFlags& flags) {
   declare_ca_file(views, flags.files);
 }
 
-int run_views(Result<std::string> (*tool)(const halite::app::ViewsFlags&),
-              const halite::app::ViewsFlags& flags) {
-  const Result<std::string> done = tool(flags);
-  if (!done) {
-    print_err(done.error().message);
+// Prints the text of a tool, or why there is none.
+int printed(const Result<std::string>& text) {
+  if (!text) {
+    print_err(text.error().message);
     return kUsage;
   }
-  fmt::print("{}", *done);
+  fmt::print("{}", *text);
   return EXIT_SUCCESS;
 }
 
@@ -240,37 +239,6 @@ int run_ready(const halite::app::ReadyFlags& flags) {
     return ready.error().code == Errc::kInvalidArgument ? kUsage : EXIT_FAILURE;
   }
   print_out(*ready);
-  return EXIT_SUCCESS;
-}
-
-int run_plan(const halite::app::HBasePlanFlags& flags) {
-  const Result<std::string> told = halite::app::show_hbase_plan(flags);
-  if (!told) {
-    print_err(told.error().message);
-    return kUsage;
-  }
-  fmt::print("{}", *told);
-  return EXIT_SUCCESS;
-}
-
-int run_metrics() {
-  const halite::Result<std::string> text = halite::app::metrics_markdown();
-  if (!text) {
-    print_err(text.error().message);
-    return kUsage;
-  }
-  fmt::print("{}", *text);
-  return EXIT_SUCCESS;
-}
-
-int run_auth(Result<std::string> (*make)(const halite::app::NewAccount&),
-             const halite::app::NewAccount& account) {
-  const Result<std::string> made = make(account);
-  if (!made) {
-    fmt::print(stderr, "halite: {}\n", made.error().message);
-    return kUsage;
-  }
-  fmt::print("{}", *made);
   return EXIT_SUCCESS;
 }
 
@@ -375,11 +343,11 @@ int run(int argc, char** argv) {
     }
     if (compare->parsed()) return run_compare(comparing);
     if (ready->parsed()) return run_ready(asking);
-    if (metrics->parsed()) return run_metrics();
-    if (list->parsed()) return run_views(halite::app::list_views, viewing);
-    if (rebuild->parsed()) return run_views(halite::app::rebuild_view, viewing);
-    return user->parsed() ? run_auth(halite::app::new_user, account)
-                          : run_auth(halite::app::new_token, account);
+    if (metrics->parsed()) return printed(halite::app::metrics_markdown());
+    if (list->parsed()) return printed(halite::app::list_views(viewing));
+    if (rebuild->parsed()) return printed(halite::app::rebuild_view(viewing));
+    return user->parsed() ? printed(halite::app::new_user(account))
+                          : printed(halite::app::new_token(account));
   };
   for (const CLI::App* tool :
        {check, repair, backup, restore, compare, ready, metrics, list, rebuild, user, token}) {
@@ -391,7 +359,7 @@ int run(int argc, char** argv) {
   if (regions->parsed()) {
     return run_hbase_tool(*regions, flags, halite::app::show_hbase_regions);
   }
-  if (plan->parsed()) return run_plan(planning);
+  if (plan->parsed()) return printed(halite::app::show_hbase_plan(planning));
   return run_serve(*serve, flags);
 }
 
