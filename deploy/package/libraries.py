@@ -1,0 +1,81 @@
+"""The shared libraries of a binary, the packages of Debian that they are from, and their licences."""
+
+import dataclasses
+import pathlib
+import re
+import shutil
+
+import tree
+
+# Headers that are compiled into the binary. Where both exist, the library is among the shared ones too.
+COMPILED_IN = ("libboost1.81-dev", "libcli11-dev", "libfmt-dev", "libspdlog-dev", "libtomlplusplus-dev", "libsimdjson-dev",
+               "librocksdb-dev", "prometheus-cpp-dev", "libprotobuf-dev", "libroaring-dev", "libcctz-dev", "libre2-dev",
+               "libxxhash-dev", "libstdc++-12-dev")
+DATA = ("tzdata",)
+
+
+@dataclasses.dataclass
+class Libraries:
+    loader: pathlib.Path
+    files: list  # of libraries, without the loader
+    gconv: pathlib.Path  # charsets of the C library
+
+
+def find(binary):
+    files, loader = [], None
+    for line in tree.run("ldd", binary).splitlines():
+        named = re.match(r"\s+\S+ => (/\S+) ", line)
+        alone = re.match(r"\s+(/\S+/ld-\S+) ", line)
+        if named:
+            files.append(pathlib.Path(named[1]))
+        elif alone:
+            loader = pathlib.Path(alone[1])
+        elif "linux-vdso" not in line:
+            raise SystemExit(f"ldd {binary} says: {line}")
+    libc = next(path for path in files if path.name == "libc.so.6")
+    return Libraries(loader, sorted(files), pathlib.Path("/usr/lib") / libc.parent.name / "gconv")
+
+
+def package_of(path):
+    """The package that installed a file; Debian 12 lists files of /usr/lib below /lib too."""
+    for name in (path.resolve(), pathlib.Path(str(path.resolve()).removeprefix("/usr"))):
+        listed = tree.run("sh", "-c", 'dpkg-query -S "$0" 2>/dev/null || true', name)
+        if listed:
+            return listed.split(":")[0]
+    raise SystemExit(f"no package has {path}")
+
+
+def version_of(package):
+    return tree.run("dpkg-query", "-W", "-f", "${source:Package} ${source:Version}", package)
+
+
+def write_licences(libraries, into):
+    """A directory with the licence of each package, and README.md, which lists what is from which."""
+    into.mkdir(parents=True)
+    bundled = {}
+    for path in [libraries.loader, *libraries.files]:
+        bundled.setdefault(package_of(path), []).append(path.name)
+    text = ["# What is not Halite's\n",
+            "Each package below is Debian 12's, unchanged. `PACKAGE.copyright` beside this file is its licence. Its source is at",
+            "`https://snapshot.debian.org/package/SOURCE/VERSION/`.\n",
+            "## Shared libraries, as files\n", "| package | source | version | files |", "|---|---|---|---|"]
+    for package, names in sorted(bundled.items()):
+        source, version = version_of(package).split()
+        text.append(f"| {package} | {source} | {version} | {', '.join(sorted(names))} |")
+    text += ["\n## Linked statically: code of headers, compiled into the binary\n", "| package | source | version |", "|---|---|---|"]
+    for package in COMPILED_IN:
+        text.append(f"| {package} | {' | '.join(version_of(package).split())} |")
+    text += ["\nAlso in the binary: uPlot 1.6.32 (MIT, `uplot.copyright`), which draws the page's graphs.\n",
+             "## Data\n", "| package | source | version |", "|---|---|---|"]
+    for package in DATA:
+        text.append(f"| {package} | {' | '.join(version_of(package).split())} |")
+    (into / "README.md").write_text("\n".join(text) + "\n")
+    for package in {*bundled, *COMPILED_IN, *DATA}:
+        shutil.copyfile(pathlib.Path("/usr/share/doc") / package / "copyright", into / f"{package}.copyright")
+    shutil.copyfile(tree.SOURCE / "web/ui/vendor/uplot/LICENSE", into / "uplot.copyright")
+    shutil.copytree("/usr/share/common-licenses", into / "common-licenses")  # to which the files above point
+
+
+def copy_zones(into):
+    """Time zones without those that count leap seconds, and without copies of them all."""
+    shutil.copytree("/usr/share/zoneinfo", into, symlinks=True, ignore=lambda folder, names: {"right", "posix", "localtime"})
