@@ -18,7 +18,7 @@ project = "Halite"
 version = release = re.search(r"^project\(halite VERSION (\S+)", (ROOT / "CMakeLists.txt").read_text(),
                               re.MULTILINE).group(1)
 html_title = f"Halite {version}"
-project_copyright = ""
+html_show_copyright = False
 
 extensions = ["myst_parser"]
 root_doc = "docs/README"
