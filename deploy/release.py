@@ -47,8 +47,11 @@ class Release:
             raise Refusal(f"{' '.join(command)} failed")
 
     def said(self, *command):
-        done = subprocess.run(command, cwd=self.root, stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                              check=False)
+        try:
+            done = subprocess.run(command, cwd=self.root, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                                  check=False)
+        except OSError as error:
+            raise Refusal(f"{command[0]}: {error.strerror}") from error
         if done.returncode != 0:
             raise Refusal(f"{' '.join(map(str, command))}: {done.stderr.strip()}")
         return done.stdout
@@ -135,10 +138,12 @@ class Release:
         into = pathlib.Path(tempfile.mkdtemp(prefix="halite-release-"))
         try:
             self.run("python3", "tests/compat/make.py", "--halite", str(self.halite), "--into", str(into))
+            self.made = into / self.version
+            if not self.made.exists():
+                raise Refusal(f"{self.halite} made directories of {', '.join(one.name for one in into.iterdir())}")
         finally:
             if self.dry_run:
                 shutil.rmtree(into)
-        self.made = into / self.version
 
     # ---- the release -------------------------------------------------------------------------------
 
