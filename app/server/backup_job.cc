@@ -3,14 +3,18 @@
 #include <filesystem>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <boost/json.hpp>
+#include <prometheus/registry.h>
 
 #include "app/tools/backup_location.h"
 #include "common/log.h"
+#include "common/metrics.h"
 #include "common/units.h"
 #include "storage/files/posix_files.h"
 #include "storage/files/remove_tree.h"
+#include "storage/tools/backup/repository.h"
 
 namespace halite::app {
 namespace {
@@ -34,7 +38,8 @@ void log_outcome(const Result<BackupResult>& outcome) {
 
 }  // namespace
 
-BackupJob::BackupJob(const Options& options, Stores& stores, const Clock& clock)
+BackupJob::BackupJob(const Options& options, Stores& stores, const Clock& clock,
+                     prometheus::Registry& registry)
     : data_dir_(std::filesystem::absolute(options.data_dir).lexically_normal().string()),
       backup_dir_(options.care.backup_dir),
       files_(options.environment.files != nullptr ? options.environment.files
@@ -43,6 +48,12 @@ BackupJob::BackupJob(const Options& options, Stores& stores, const Clock& clock)
       clock_(clock),
       location_(check_location()) {
   remove_checkpoint();
+  if (backup_dir_.empty()) return;
+  newest_seconds_ = &add_gauge(registry, "halite_backup_newest_time_seconds",
+                               "Time of the newest backup in engine.backup_dir, in seconds since "
+                               "1970. 0 = there is none.");
+  failures_ = &add_counter(registry, "halite_backup_failures_total", "Backups that failed.");
+  note_newest();
 }
 
 BackupJob::~BackupJob() = default;
@@ -70,6 +81,8 @@ Result<void> BackupJob::begin() {
 void BackupJob::run(const std::stop_token& stop) {
   Result<BackupResult> outcome = make(stop);
   log_outcome(outcome);
+  if (!outcome) failures_->Increment();
+  note_newest();
   const std::lock_guard lock(mutex_);
   outcome_ = std::move(outcome);
   ended_ms_ = clock_.now_ms();
@@ -105,6 +118,22 @@ void BackupJob::remove_checkpoint() {
   if (!removed) {
     log::warn("cannot remove {}, the next start removes it: {}", checkpoint,
               removed.error().message);
+  }
+}
+
+// An unreadable target leaves the metric as it is: a backup that reads it fails, too.
+void BackupJob::note_newest() {
+  storage::backup::BackupRepository repository(*files_, backup_dir_);
+  const auto newest = [&repository]() -> Result<TimestampMs> {
+    TRY(const std::vector<std::string> names, repository.backups());
+    if (names.empty()) return TimestampMs{0};
+    TRY(const storage::backup::Manifest manifest, repository.read(names.back()));
+    return manifest.made_ms;
+  }();
+  if (newest) {
+    newest_seconds_->Set(static_cast<double>(*newest) / 1000);
+  } else if (newest.error().code != Errc::kNotFound) {
+    log::warn("the time of the newest backup is unknown: {}", newest.error().message);
   }
 }
 

@@ -5,7 +5,9 @@
 // that a process left behind.
 //
 //   Threads   a separate thread does the work; call from any thread.
-//   Lifetime  the stores and the clock outlive this object.
+//   Lifetime  the stores, the clock and the registry outlive this object.
+//   Metrics   only with a target: the time of its newest backup, read at the start and after each
+//             backup; failed backups.
 #pragma once
 
 #include <mutex>
@@ -18,11 +20,18 @@
 #include "common/clock.h"
 #include "storage/tools/backup/backup.h"
 
+namespace prometheus {
+class Counter;
+class Gauge;
+class Registry;
+}  // namespace prometheus
+
 namespace halite::app {
 
 class BackupJob {
  public:
-  BackupJob(const Options& options, Stores& stores, const Clock& clock);
+  BackupJob(const Options& options, Stores& stores, const Clock& clock,
+            prometheus::Registry& registry);
   ~BackupJob();  // stops a running backup
   BackupJob(const BackupJob&) = delete;
 
@@ -37,6 +46,7 @@ class BackupJob {
   void run(const std::stop_token& stop);
   Result<storage::backup::BackupResult> make(const std::stop_token& stop);
   void remove_checkpoint();
+  void note_newest();                                 // in the metric
   [[nodiscard]] Result<void> check_location() const;  // whether backups may be stored there
 
   const std::string data_dir_;
@@ -44,7 +54,9 @@ class BackupJob {
   const std::shared_ptr<storage::FileSystem> files_;
   Stores& stores_;
   const Clock& clock_;
-  const Result<void> location_;  // checked at the start
+  const Result<void> location_;                  // checked at the start
+  prometheus::Gauge* newest_seconds_ = nullptr;  // null without a target
+  prometheus::Counter* failures_ = nullptr;
 
   mutable std::mutex mutex_;
   bool running_ = false;  // with the rest, guarded by mutex_

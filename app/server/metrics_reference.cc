@@ -41,6 +41,8 @@ struct MetricGroup {
 // The first matching prefix wins.
 constexpr std::array kMetricGroups = {
     MetricGroup{"halite_auth_", "Authentication", ""},
+    MetricGroup{"halite_backup_", "Backups", "With a data directory and `engine.backup_dir`."},
+    MetricGroup{"halite_disk_", "Disk", "With a data directory."},
     MetricGroup{"halite_engine_", "Embedded engine", "With `--store engine`."},
     MetricGroup{"halite_hbase_", "HBase", "With `--store hbase`."},
     MetricGroup{"halite_ingest_", "Ingest", ""},
@@ -128,6 +130,7 @@ Result<void> register_server(StoreKind store, const std::string& data_dir) {
   options.rollups.config = kRollups;
   options.histograms = kHistograms;
   options.metadata.track.series = true;
+  options.care.backup_dir = data_dir + "-backups";
   options.metadata.track.series_objects = true;
   TRY_VOID(resolve_options(options));
   Server server(options, config);
@@ -174,7 +177,7 @@ std::string_view unit_of(std::string_view name) {
   if (name.find("_seconds") != std::string_view::npos) return "seconds";
   if (name.find("_points") != std::string_view::npos) return "points";
   if (name.ends_with("_amplification")) return "ratio";
-  if (name.ends_with("_stopped")) return "0 or 1";
+  if (name.ends_with("_stopped") || name.ends_with("_ready")) return "0 or 1";
   return "count";
 }
 

@@ -29,17 +29,28 @@ double count_entries(const char* directory) {
 
 }  // namespace
 
-ProcessMetrics::ProcessMetrics(prometheus::Registry& registry, std::uint64_t memory_limit)
-    : cpu_seconds_(add_counter(registry, "halite_process_cpu_seconds_total",
+ProcessMetrics::ProcessMetrics(prometheus::Registry& registry, const Clock& clock,
+                               std::uint64_t memory_limit)
+    : clock_(clock),
+      cpu_seconds_(add_counter(registry, "halite_process_cpu_seconds_total",
                                "Processor time used, in user and system mode.")),
       resident_bytes_(add_gauge(registry, "halite_process_resident_bytes", "Resident memory.")),
       open_files_(add_gauge(registry, "halite_process_open_files", "Open files and sockets.")),
       threads_(add_gauge(registry, "halite_process_threads", "Running threads.")),
       uptime_seconds_(add_gauge(registry, "halite_process_uptime_seconds", "Time since start-up.")),
+      time_seconds_(add_gauge(registry, "halite_process_time_seconds",
+                              "The server's clock in seconds since 1970, read every "
+                              "self_metrics.interval_ms.")),
       log_lines_dropped_(add_counter(registry, "halite_process_log_lines_dropped_total",
                                      "Log lines dropped because of log.queue_bytes_max.")) {
   add_gauge(registry, "halite_memory_limit_bytes", "Memory that the server plans to use.")
       .Set(static_cast<double>(memory_limit));
+  rlimit files{};
+  if (::getrlimit(RLIMIT_NOFILE, &files) == 0) {
+    add_gauge(registry, "halite_process_open_files_limit",
+              "Files and sockets that the process may open.")
+        .Set(static_cast<double>(files.rlim_cur));
+  }
   refresh();
 }
 
@@ -58,6 +69,7 @@ void ProcessMetrics::refresh() {
   threads_.Set(count_entries("/proc/self/task"));
   const std::chrono::duration<double> up = std::chrono::steady_clock::now() - started_;
   uptime_seconds_.Set(up.count());
+  time_seconds_.Set(static_cast<double>(clock_.now_ms()) / 1000);
   raise_to(log_lines_dropped_, static_cast<double>(dropped_log_lines()));
 }
 

@@ -4,6 +4,8 @@
 #include <chrono>
 #include <cstdint>
 
+#include "common/clock.h"
+
 namespace prometheus {
 class Counter;
 class Gauge;
@@ -15,17 +17,19 @@ namespace halite::app {
 // One thread may refresh while others read the registry.
 class ProcessMetrics {
  public:
-  // memory_limit: in bytes, shown beside the memory in use.
-  ProcessMetrics(prometheus::Registry& registry, std::uint64_t memory_limit);
+  // The clock outlives this object. memory_limit: in bytes, shown beside the memory in use.
+  ProcessMetrics(prometheus::Registry& registry, const Clock& clock, std::uint64_t memory_limit);
 
   void refresh();
 
  private:
+  const Clock& clock_;
   prometheus::Counter& cpu_seconds_;
   prometheus::Gauge& resident_bytes_;
   prometheus::Gauge& open_files_;
   prometheus::Gauge& threads_;
   prometheus::Gauge& uptime_seconds_;
+  prometheus::Gauge& time_seconds_;
   prometheus::Counter& log_lines_dropped_;
   std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
 };

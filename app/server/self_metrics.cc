@@ -12,7 +12,7 @@
 
 namespace halite::app {
 
-SelfMetrics::SelfMetrics(const Options& options, ingest::Writer& writer,
+SelfMetrics::SelfMetrics(const Options& options, const Stores& stores, ingest::Writer& writer,
                          prometheus::Registry& registry, const Clock& clock,
                          boost::asio::any_io_executor executor)
     : options_(options.self_metrics),
@@ -20,7 +20,8 @@ SelfMetrics::SelfMetrics(const Options& options, ingest::Writer& writer,
       registry_(registry),
       clock_(clock),
       executor_(std::move(executor)),
-      process_(registry, options.memory.limit) {}
+      process_(registry, clock, options.memory.limit),
+      store_(options, stores, registry) {}
 
 SelfMetrics::~SelfMetrics() { stop(); }
 
@@ -47,6 +48,7 @@ void SelfMetrics::run(const std::stop_token& stop) {
 
 void SelfMetrics::take() {
   process_.refresh();
+  store_.refresh();
   if (!options_.enabled) return;
   // Whole seconds: then the timestamp read back equals the one written, in either resolution.
   const TimestampMs now = clock_.now_ms() / 1000 * 1000;

@@ -11,6 +11,7 @@
 #include <boost/asio/any_io_executor.hpp>
 
 #include "app/server/process_metrics.h"
+#include "app/server/store_metrics.h"
 #include "app/settings/options.h"
 #include "common/clock.h"
 #include "ingest/writer.h"
@@ -24,8 +25,9 @@ namespace halite::app {
 class SelfMetrics {
  public:
   // All references outlive this object.
-  SelfMetrics(const Options& options, ingest::Writer& writer, prometheus::Registry& registry,
-              const Clock& clock, boost::asio::any_io_executor executor);
+  SelfMetrics(const Options& options, const Stores& stores, ingest::Writer& writer,
+              prometheus::Registry& registry, const Clock& clock,
+              boost::asio::any_io_executor executor);
   ~SelfMetrics();  // stops
 
   void start();
@@ -41,6 +43,7 @@ class SelfMetrics {
   const Clock& clock_;
   boost::asio::any_io_executor executor_;
   ProcessMetrics process_;
+  StoreMetrics store_;
   bool failing_ = false;  // the last points were not stored; log it once; used by thread_
   std::mutex mutex_;
   std::condition_variable_any woken_;

@@ -229,7 +229,9 @@ Result<void> Server::Components::open_data(const Pause& pause) {
     return std::unexpected(explain_full_disk(opened.error(), options.data_dir));
   }
   stores = *std::move(opened);
-  if (data_dir != nullptr) backup = std::make_unique<BackupJob>(options, *stores, clock);
+  if (data_dir != nullptr) {
+    backup = std::make_unique<BackupJob>(options, *stores, clock, registry);
+  }
   writer = std::make_unique<ingest::Writer>(stores->counters().points(), clock, options.ingest,
                                             registry);
   ingest::IngestOptions increment_options = options.ingest;
@@ -346,8 +348,8 @@ Result<void> Server::start(const Pause& pause) {
       components_->options.memory.limit, components_->used_shares(), components_->registry);
   components_->memory->start();
   components_->self_metrics = std::make_unique<SelfMetrics>(
-      components_->options, *components_->writer, components_->registry, components_->clock,
-      components_->web_threads.executors().front());
+      components_->options, *components_->stores, *components_->writer, components_->registry,
+      components_->clock, components_->web_threads.executors().front());
   components_->self_metrics->start();
   return {};
 }

@@ -35,6 +35,7 @@ class Budget {
     return {};
   }
   void give_back(std::uint64_t bytes) { taken_ -= bytes; }
+  [[nodiscard]] std::uint64_t bytes_max() const { return bytes_max_; }
   [[nodiscard]] std::uint64_t left() const {
     return bytes_max_ - std::min(bytes_max_, taken_.load());
   }
@@ -263,7 +264,10 @@ class CopyOnWriteFiles final : public FileSystem {
     return 0;
   }
 
-  Result<std::uint64_t> free_bytes(const std::string& /*path*/) override { return budget_->left(); }
+  // Of the memory that changes may take.
+  Result<DiskSpace> disk_space(const std::string& /*path*/) override {
+    return DiskSpace{.free_bytes = budget_->left(), .total_bytes = budget_->bytes_max()};
+  }
 
   Result<std::unique_ptr<FileLock>> lock(const std::string& path) override {
     const std::lock_guard lock(locked_->mutex);

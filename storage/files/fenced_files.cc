@@ -135,8 +135,8 @@ class FencedFiles final : public FileSystem {
   Result<FileKind> kind(const std::string& path) override { return files_->kind(path); }
   Result<std::uint64_t> size(const std::string& path) override { return files_->size(path); }
   Result<TimestampMs> modified(const std::string& path) override { return files_->modified(path); }
-  Result<std::uint64_t> free_bytes(const std::string& path) override {
-    return files_->free_bytes(path);
+  Result<DiskSpace> disk_space(const std::string& path) override {
+    return files_->disk_space(path);
   }
   Result<std::unique_ptr<FileLock>> lock(const std::string& path) override {
     return files_->lock(path);

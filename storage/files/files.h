@@ -69,6 +69,11 @@ class FileLock {
 
 enum class FileKind : std::uint8_t { kNone, kFile, kDirectory };
 
+struct DiskSpace {
+  std::uint64_t free_bytes = 0;   // that this process may still write
+  std::uint64_t total_bytes = 0;  // of the whole file system
+};
+
 class FileSystem {
  public:
   virtual ~FileSystem() = default;
@@ -89,7 +94,7 @@ class FileSystem {
   virtual Result<FileKind> kind(const std::string& path) = 0;  // kNone is not an error
   virtual Result<std::uint64_t> size(const std::string& path) = 0;
   virtual Result<TimestampMs> modified(const std::string& path) = 0;
-  virtual Result<std::uint64_t> free_bytes(const std::string& path) = 0;
+  virtual Result<DiskSpace> disk_space(const std::string& path) = 0;  // where `path` lies
 
   // Creates the file if necessary. kConflict: it is locked.
   virtual Result<std::unique_ptr<FileLock>> lock(const std::string& path) = 0;

@@ -231,11 +231,12 @@ class PosixFiles final : public FileSystem {
     if (::stat(path.c_str(), &about) != 0) return failed("look at", path);
     return about.st_mtim.tv_sec * 1000 + about.st_mtim.tv_nsec / 1'000'000;
   }
-  Result<std::uint64_t> free_bytes(const std::string& path) override {
+  Result<DiskSpace> disk_space(const std::string& path) override {
     struct statvfs about{};
     if (::statvfs(path.c_str(), &about) != 0) return failed("look at", path);
     const std::uint64_t blocks = ::geteuid() == 0 ? about.f_bfree : about.f_bavail;
-    return blocks * about.f_frsize;
+    return DiskSpace{.free_bytes = blocks * about.f_frsize,
+                     .total_bytes = about.f_blocks * about.f_frsize};
   }
 
   Result<std::unique_ptr<FileLock>> lock(const std::string& path) override {

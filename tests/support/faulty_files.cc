@@ -301,13 +301,13 @@ Result<TimestampMs> FaultyFiles::modified(const std::string& path) {
   return TimestampMs{0};
 }
 
-Result<std::uint64_t> FaultyFiles::free_bytes(const std::string&) {
+Result<storage::DiskSpace> FaultyFiles::disk_space(const std::string&) {
   const std::lock_guard lock(mutex_);
   TRY_VOID(power());
   constexpr std::uint64_t kPlenty = std::uint64_t{1} << 40;
   const std::uint64_t in_use = used();
   const std::uint64_t all = capacity_.value_or(kPlenty);
-  return all > in_use ? all - in_use : 0;
+  return storage::DiskSpace{.free_bytes = all > in_use ? all - in_use : 0, .total_bytes = all};
 }
 
 Result<std::unique_ptr<FileLock>> FaultyFiles::lock(const std::string& path) {

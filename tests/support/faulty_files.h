@@ -89,7 +89,7 @@ class FaultyFiles final : public storage::FileSystem {
   Result<storage::FileKind> kind(const std::string& path) override;
   Result<std::uint64_t> size(const std::string& path) override;
   Result<TimestampMs> modified(const std::string& path) override;
-  Result<std::uint64_t> free_bytes(const std::string& path) override;
+  Result<storage::DiskSpace> disk_space(const std::string& path) override;
   Result<std::unique_ptr<storage::FileLock>> lock(const std::string& path) override;
 
  private:

@@ -53,7 +53,9 @@ Error closed_error() { return {Errc::kUnavailable, "the log is closed", {}}; }
 
 Log::Impl::Impl(std::shared_ptr<FileSystem> files, LogOptions options,
                 prometheus::Registry& registry)
-    : files_(std::move(files)), options_(std::move(options)), stats_(registry) {}
+    : files_(std::move(files)),
+      options_(std::move(options)),
+      stats_(registry, options_.unsynced_bytes_max) {}
 
 Log::Impl::~Impl() {
   // Callers that need the result call close() themselves.

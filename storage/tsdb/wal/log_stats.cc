@@ -4,7 +4,7 @@
 
 namespace halite::storage::log_format {
 
-LogStats::LogStats(prometheus::Registry& registry)
+LogStats::LogStats(prometheus::Registry& registry, std::size_t unsynced_bytes_max)
     : commits(add_counter(registry, "halite_log_commits_total",
                           "Synced writes to the write-ahead log.")),
       failures(add_counter(registry, "halite_log_commit_failures_total",
@@ -28,6 +28,10 @@ LogStats::LogStats(prometheus::Registry& registry)
                                "Bytes accepted by the write-ahead log that are not yet durable.")),
       disk_bytes(add_gauge(registry, "halite_log_disk_bytes",
                            "Size of all log segments, including spare ones.")),
-      segments(add_gauge(registry, "halite_log_segments", "Log segments in use.")) {}
+      segments(add_gauge(registry, "halite_log_segments", "Log segments in use.")) {
+  add_gauge(registry, "halite_log_unsynced_limit_bytes",
+            "Value of engine.log_unsynced_bytes_max. Senders wait above it.")
+      .Set(static_cast<double>(unsynced_bytes_max));
+}
 
 }  // namespace halite::storage::log_format

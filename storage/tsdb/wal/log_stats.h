@@ -1,6 +1,8 @@
 // The metrics of the log.
 #pragma once
 
+#include <cstddef>
+
 #include <prometheus/counter.h>
 #include <prometheus/gauge.h>
 #include <prometheus/histogram.h>
@@ -9,7 +11,7 @@
 namespace halite::storage::log_format {
 
 struct LogStats {
-  explicit LogStats(prometheus::Registry& registry);
+  LogStats(prometheus::Registry& registry, std::size_t unsynced_bytes_max);
 
   prometheus::Counter& commits;          // halite_log_commits_total
   prometheus::Counter& failures;         // halite_log_commit_failures_total

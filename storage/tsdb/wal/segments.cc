@@ -97,8 +97,8 @@ Result<void> Segments::note_bytes(std::uint64_t bytes) {
 Result<void> Segments::check_growth(std::uint64_t bytes) {
   if (options_.reserve_bytes == 0) return {};
   const auto is_there = [&]() -> bool {
-    const Result<std::uint64_t> free = files_.free_bytes(options_.dir);
-    return !free || *free >= bytes + options_.reserve_bytes + disk_bytes() / 2;
+    const Result<DiskSpace> space = files_.disk_space(options_.dir);
+    return !space || space->free_bytes >= bytes + options_.reserve_bytes + disk_bytes() / 2;
   };
   if (is_there()) return {};
   TRY_VOID(trim_spares(0));

@@ -83,7 +83,8 @@ TEST(OwnPoints, NoNumberNoPoint) {
 
 TEST(ProcessMetrics, SaysWhatTheSystemSays) {
   prometheus::Registry registry;
-  ProcessMetrics process(registry, 12'345);
+  const FakeClock clock(1'356'998'400'500);
+  const ProcessMetrics process(registry, clock, 12'345);
   std::map<std::string, double> values;
   for (const prometheus::MetricFamily& family : registry.Collect()) {
     const prometheus::ClientMetric& metric = family.metric.at(0);
@@ -94,7 +95,9 @@ TEST(ProcessMetrics, SaysWhatTheSystemSays) {
   EXPECT_GT(values["halite_process_resident_bytes"], 1e6);
   EXPECT_EQ(values["halite_memory_limit_bytes"], 12'345);
   EXPECT_GE(values["halite_process_open_files"], 3);
+  EXPECT_LE(values["halite_process_open_files"], values["halite_process_open_files_limit"]);
   EXPECT_GE(values["halite_process_threads"], 1);
+  EXPECT_EQ(values["halite_process_time_seconds"], 1'356'998'400.5);
   EXPECT_GE(values["halite_process_uptime_seconds"], 0);
   EXPECT_GT(values["halite_process_cpu_seconds_total"], 0);
 }

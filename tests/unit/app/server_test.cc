@@ -173,6 +173,50 @@ TEST_F(ServerTest, SharesOfTheMemoryLimitAndTheirUseAreMetrics) {
   }
 }
 
+TEST_F(ServerTest, ReadinessAndSpaceOfTheDiskAreMetrics) {
+  Options options = options_on(dir_.path() + "/disk");
+  const auto files = std::make_shared<test::FaultyFiles>(1);
+  files->keep_on(std::make_shared<test::RealDisk>(options.data_dir));
+  files->set_capacity(std::uint64_t{1} << 40);
+  options.environment.files = files;
+  options.self_metrics.interval_ms = 100;
+  Server server(options, Config());
+  ASSERT_TRUE(server.start(go_on));
+  const auto metrics = [&server] { return get(server.port(), "/metrics"); };
+  EXPECT_THAT(metrics(), AllOf(HasSubstr("\nhalite_process_ready 1\n"),
+                               HasSubstr("\nhalite_disk_bytes 1099511627776\n"),
+                               testing::ContainsRegex("\nhalite_disk_free_bytes [1-9]")));
+  files->set_capacity(0);
+  EXPECT_TRUE(test::soon(
+      [&] { return metrics().find("\nhalite_disk_free_bytes 0\n") != std::string::npos; }));
+  EXPECT_THAT(ask(server.port(), put_text(1)), HasSubstr(" 503 "));
+  EXPECT_TRUE(test::soon(
+      [&] { return metrics().find("\nhalite_process_ready 0\n") != std::string::npos; }));
+  files->heal();
+}
+
+TEST_F(ServerTest, TheNewestBackupIsAMetricAlsoAfterARestart) {
+  Options options = options_on(dir_.path() + "/backed-up");
+  options.care.backup_dir = dir_.path() + "/backups";
+  const testing::Matcher<std::string> known =
+      testing::ContainsRegex("\nhalite_backup_newest_time_seconds [1-9]");
+  {
+    Server server(options, Config());
+    ASSERT_TRUE(server.start(go_on));
+    const auto metrics = [&server] { return get(server.port(), "/metrics"); };
+    EXPECT_THAT(metrics(), AllOf(HasSubstr("\nhalite_backup_newest_time_seconds 0\n"),
+                                 HasSubstr("\nhalite_backup_failures_total 0\n")));
+    EXPECT_THAT(ask(server.port(),
+                    "POST /api/admin/backup HTTP/1.1\r\nConnection: close\r\n"
+                    "Content-Length: 0\r\n\r\n"),
+                HasSubstr(" 202 "));
+    EXPECT_TRUE(test::soon([&] { return testing::Value(metrics(), known); }));
+  }
+  Server server(options, Config());
+  ASSERT_TRUE(server.start(go_on));
+  EXPECT_THAT(get(server.port(), "/metrics"), known);
+}
+
 TEST_F(ServerTest, WrongSettingsAreToldBeforeItListens) {
   Options options = options_on(dir_.path() + "/never");
   options.web.tls.certificate = "/nowhere/certificate.pem";

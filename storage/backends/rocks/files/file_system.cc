@@ -314,7 +314,8 @@ class RocksFileSystem final : public rocksdb::FileSystem {
   }
   IOStatus GetFreeSpace(const std::string& path, const IOOptions&, std::uint64_t* bytes,
                         IODebugContext*) override {
-    return taken(files_->free_bytes(plain(path)), [&](std::uint64_t free) { *bytes = free; });
+    return taken(files_->disk_space(plain(path)),
+                 [&](const DiskSpace& space) { *bytes = space.free_bytes; });
   }
   IOStatus GetAbsolutePath(const std::string& path, const IOOptions&, std::string* absolute,
                            IODebugContext*) override {

@@ -74,7 +74,8 @@ TEST_F(CopyOnWriteFiles, WhatReplacesAFileIsNew) {
 TEST_F(CopyOnWriteFiles, HaveRoomForSoMuch) {
   const auto file = files_->open(path("d/new"), OpenFile::kCreate).value();
   ASSERT_TRUE(file->append(Bytes(1 << 20, 'x')));
-  EXPECT_EQ(files_->free_bytes(path("d")).value(), 0u);
+  EXPECT_EQ(files_->disk_space(path("d")).value().free_bytes, 0u);
+  EXPECT_EQ(files_->disk_space(path("d")).value().total_bytes, 1u << 20);
   const Result<void> more = file->append("y");
   ASSERT_FALSE(more);
   EXPECT_EQ(more.error().code, Errc::kOverloaded);

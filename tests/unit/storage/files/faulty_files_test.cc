@@ -139,7 +139,8 @@ TEST(FaultyFiles, FillUp) {
   files.set_capacity(4);
   EXPECT_EQ(file->append("123456").error().code, Errc::kOverloaded);
   EXPECT_EQ(text(files, "/f"), "1234") << "as much as there was room for";
-  EXPECT_EQ(files.free_bytes("/").value(), 0u);
+  EXPECT_EQ(files.disk_space("/").value().free_bytes, 0u);
+  EXPECT_EQ(files.disk_space("/").value().total_bytes, 4u);
   EXPECT_TRUE(file->pwrite(0, "abcd")) << "what is there may be written again";
   files.heal();
   EXPECT_TRUE(file->append("5"));
