@@ -202,15 +202,34 @@ Task<std::shared_ptr<FoundSeries>> search_series(storage::PointStore* store,
   co_return found;
 }
 
+// The names of all series. A store that does not list them finds metrics and keys among all names;
+// values remain to be found. False: they do.
+Task<bool> list_names(storage::PointStore* store, storage::SeriesNamesQuery wanted,
+                      std::shared_ptr<QueryBudget> budget, NameSet* names) {
+  const storage::NameKind kind = wanted.kind;
+  storage::NameUse add = [names](std::string_view name) { return names->add(name); };
+  auto listing = store->series_names(std::move(wanted), {.budget = budget, .counters = budget},
+                                     std::move(add));
+  const Result<void> listed = co_await std::move(listing);
+  if (listed) co_return true;
+  if (listed.error().code != Errc::kUnsupported) co_return std::unexpected(listed.error());
+  if (kind == storage::NameKind::kTagValue) co_return false;
+  auto suggesting = store->suggest(kind, "", std::numeric_limits<std::size_t>::max());
+  CO_TRY(const std::vector<std::string> all, co_await std::move(suggesting));
+  CO_TRY_VOID(budget->check());
+  for (const std::string& name : all) CO_TRY_VOID(names->add(name));
+  co_return true;
+}
+
 Task<FoundNames> search_names(storage::PointStore* store, SeriesQuestion question,
                               std::shared_ptr<QueryBudget> budget) {
   NameSet names(*budget);
   const std::size_t limit = question.limit;
   if (question.selectors.empty()) {
-    auto listing =
-        store->suggest(storage::NameKind::kTagKey, "", std::numeric_limits<std::size_t>::max());
-    CO_TRY(const std::vector<std::string> keys, co_await std::move(listing));
-    for (const std::string& key : keys) CO_TRY_VOID(names.add(key));
+    auto listing = list_names(
+        store, {.kind = storage::NameKind::kTagKey, .key = {}, .since = question.range.begin},
+        budget, &names);
+    CO_TRY_VOID(co_await std::move(listing));
     CO_TRY_VOID(names.add(kMetricLabel));
     co_return names_of(names.take(), limit);
   }
@@ -228,16 +247,20 @@ Task<FoundNames> search_values(storage::PointStore* store, std::string label,
                                SeriesQuestion question, std::shared_ptr<QueryBudget> budget) {
   NameSet names(*budget);
   const std::size_t limit = question.limit;
-  if (question.selectors.empty() && label == kMetricLabel) {
+  const bool metrics = label == kMetricLabel;
+  if (question.selectors.empty()) {
     auto listing =
-        store->suggest(storage::NameKind::kMetric, "", std::numeric_limits<std::size_t>::max());
-    CO_TRY(const std::vector<std::string> metrics, co_await std::move(listing));
-    for (const std::string& metric : metrics) CO_TRY_VOID(names.add(metric));
-    co_return names_of(names.take(), limit);
+        list_names(store,
+                   {.kind = metrics ? storage::NameKind::kMetric : storage::NameKind::kTagValue,
+                    .key = label,
+                    .since = question.range.begin},
+                   budget, &names);
+    CO_TRY(const bool listed, co_await std::move(listing));
+    if (listed) co_return names_of(names.take(), limit);
+    CO_TRY_VOID(name_all_series(question));
   }
-  CO_TRY_VOID(name_all_series(question));
-  SeriesUse use = [&names, &label](const storage::Series& series) -> Result<bool> {
-    if (label == kMetricLabel) {
+  SeriesUse use = [&](const storage::Series& series) -> Result<bool> {
+    if (metrics) {
       TRY_VOID(names.add(series.metric));
       return true;
     }

@@ -62,6 +62,9 @@ class ForwardingPointStore : public PointStore {
                                          std::size_t max) override {
     return inner_.suggest(kind, std::move(prefix), max);
   }
+  Task<void> series_names(SeriesNamesQuery query, ReadContext context, NameUse use) override {
+    return inner_.series_names(std::move(query), std::move(context), std::move(use));
+  }
   Task<void> settle() override { return inner_.settle(); }
   Task<void> flush() override { return inner_.flush(); }
   Task<void> seal() override { return inner_.seal(); }

@@ -15,9 +15,11 @@
 
 #include <bitset>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/bytes/bytes.h"
@@ -178,6 +180,16 @@ class BlockSource {
   }
 };
 
+// Which names of series are wanted.
+struct SeriesNamesQuery {
+  NameKind kind = NameKind::kMetric;
+  std::string key;  // of kTagValue: the tag's key
+  // Names that only series without points at this time or later have may be left out.
+  TimestampMs since = std::numeric_limits<TimestampMs>::min();
+};
+// Gets one name, which lives as long as the call.
+using NameUse = std::function<Result<void>(std::string_view name)>;
+
 class PointStore : public BlockSource, public PointSink {
  public:
   [[nodiscard]] const Series& series(SeriesId id) const override = 0;
@@ -218,6 +230,15 @@ class PointStore : public BlockSource, public PointSink {
   // Names that begin with prefix, in byte order; at most max.
   virtual Task<std::vector<std::string>> suggest(NameKind kind, std::string prefix,
                                                  std::size_t max) = 0;
+
+  // Passes the names that series have to `use`, each once, in any order; an error of `use` ends the
+  // call. kUnsupported: the store does not know all series by name.
+  virtual Task<void> series_names(SeriesNamesQuery query, ReadContext context, NameUse use) {
+    static_cast<void>(query);
+    static_cast<void>(context);
+    static_cast<void>(use);
+    co_return fail(Errc::kUnsupported, "this store does not list the names of series");
+  }
 
   // Returns when all points that append() accepted before are visible to scans and durable.
   virtual Task<void> settle() = 0;

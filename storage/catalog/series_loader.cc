@@ -189,6 +189,13 @@ std::uint64_t SeriesLoader::unloads(std::uint64_t metric_uid) const {
   return found == loaded_.end() ? 0 : found->second.unloads;
 }
 
+TimestampMs SeriesLoader::all_since() const {
+  const std::lock_guard lock(mutex_);
+  TimestampMs since = known_since_;
+  for (const auto& [uid, loaded] : loaded_) since = std::max(since, loaded.since);
+  return since;
+}
+
 // No load can begin or succeed between the note that series are gone and their removal.
 void SeriesLoader::unload(std::span<const SeriesId> series, TimestampMs until,
                           SeriesTable::Removed& removed) {

@@ -74,6 +74,9 @@ class SeriesLoader {
   // How often series of the metric were unloaded. A caller that finds the same number before
   // load_metric() or load_series() and after its look-up in the table has missed no series.
   [[nodiscard]] std::uint64_t unloads(std::uint64_t metric_uid) const;
+  // All series of any metric with a point at this time or later are in memory. If it is still so
+  // after a look into the table, the look has missed none of them.
+  [[nodiscard]] TimestampMs all_since() const;
 
   // Adds series found in stored rows, by tsuid. Reads all unknown names at once.
   Task<std::vector<Result<SeriesId>>> register_stored(std::vector<Bytes> tsuids);

@@ -82,8 +82,8 @@ class SeriesRegistry {
   [[nodiscard]] Epochs& epochs() { return table_.epochs(); }
 
   // The rows of all series, keys only.
-  [[nodiscard]] std::unique_ptr<Scanner> scan_series() const {
-    return scan_series_rows(*rows_, {}, {});
+  [[nodiscard]] std::unique_ptr<Scanner> scan_series(const ReadContext& context = {}) const {
+    return scan_series_rows(*rows_, {}, context);
   }
   // The shard of a series with a row; nullopt if its metric has no name.
   Task<std::optional<std::uint32_t>> shard_of_stored(Bytes tsuid);

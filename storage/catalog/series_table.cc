@@ -422,6 +422,14 @@ void SeriesTable::add_uids(NameUids& uids) const {
                  uids[static_cast<std::size_t>(NameKind::kTagValue)]);
 }
 
+std::vector<std::uint64_t> SeriesTable::metric_uids() const {
+  const std::shared_lock lock(metrics_mutex_);
+  std::vector<std::uint64_t> uids;
+  uids.reserve(metrics_.size());
+  for (const auto& [uid, metric] : metrics_) uids.push_back(uid);
+  return uids;
+}
+
 void SeriesTable::release_name(NameKind kind, std::uint64_t uid) {
   if (kind != NameKind::kMetric) {
     tags_.release_name(kind, uid);

@@ -160,6 +160,7 @@ class SeriesTable {
   // Adds the uids of the names that series in this table have, by kind.
   using NameUids = std::array<IdSet, 3>;
   void add_uids(NameUids& uids) const;
+  [[nodiscard]] std::vector<std::uint64_t> metric_uids() const;
   // Call when a name is removed and no series has it: its id may be assigned again.
   void release_name(NameKind kind, std::uint64_t uid);
 

@@ -12,6 +12,7 @@
 #include "common/gather.h"
 #include "storage/api/sharding.h"
 #include "storage/catalog/select_series.h"
+#include "storage/catalog/series_names.h"
 #include "storage/catalog/table_settings.h"
 #include "storage/cells/cell_block_scan.h"
 #include "storage/cells/delete_points.h"
@@ -198,6 +199,15 @@ Task<std::uint64_t> CellPointStore::delete_range(std::shared_ptr<const Selection
 Task<std::vector<std::string>> CellPointStore::suggest(NameKind kind, std::string prefix,
                                                        std::size_t max) {
   return registry_.uids().suggest(kind, std::move(prefix), max);
+}
+
+Task<void> CellPointStore::series_names(SeriesNamesQuery query, ReadContext context, NameUse use) {
+  // Series that OpenTSDB has made have no rows of their own.
+  if (options_.scan.shared_tables) {
+    return PointStore::series_names(std::move(query), std::move(context), std::move(use));
+  }
+  return list_series_names(&registry_, layout_->widths(), std::move(query), std::move(context),
+                           std::move(use));
 }
 
 Task<void> CellPointStore::settle() { return appender_->drain(); }

@@ -88,6 +88,7 @@ class CellPointStore final : public PointStore {
                                    TimeRange range) override;
   Task<std::vector<std::string>> suggest(NameKind kind, std::string prefix,
                                          std::size_t max) override;
+  Task<void> series_names(SeriesNamesQuery query, ReadContext context, NameUse use) override;
   Task<void> settle() override;
   Task<void> flush() override;
   Task<void> seal() override;

@@ -6,6 +6,7 @@
 #include "common/log.h"
 #include "common/threads/offload.h"
 #include "storage/catalog/select_series.h"
+#include "storage/catalog/series_names.h"
 #include "storage/catalog/table_settings.h"
 #include "storage/tsdb/engine_appender.h"
 #include "storage/tsdb/maintenance/deletes.h"
@@ -307,6 +308,11 @@ Task<std::uint64_t> EngineStore::delete_range(std::shared_ptr<const Selection> s
 Task<std::vector<std::string>> EngineStore::suggest(NameKind kind, std::string prefix,
                                                     std::size_t max) {
   return context_->registry.uids().suggest(kind, std::move(prefix), max);
+}
+
+Task<void> EngineStore::series_names(SeriesNamesQuery query, ReadContext context, NameUse use) {
+  return list_series_names(&context_->registry, context_->retention->base().widths(),
+                           std::move(query), std::move(context), std::move(use));
 }
 
 Task<void> EngineStore::settle() {

@@ -289,6 +289,27 @@ std::size_t TagIndex::values(std::uint64_t key_uid) const {
   return found == keys_.end() ? 0 : found->second.tags.size();
 }
 
+std::vector<std::uint64_t> TagIndex::key_uids() const {
+  std::vector<std::uint64_t> uids;
+  const std::shared_lock lock(keys_mutex_);
+  for (const auto& [uid, key] : keys_) {
+    if (!key.tags.empty()) uids.push_back(uid);
+  }
+  return uids;
+}
+
+std::vector<const SeriesTag*> TagIndex::values_of(std::uint64_t key_uid) const {
+  std::vector<const SeriesTag*> tags;
+  const std::shared_lock lock(keys_mutex_);
+  const auto found = keys_.find(key_uid);
+  if (found == keys_.end()) return tags;
+  tags.reserve(found->second.tags.size());
+  for (const IndexedTag* const tag : found->second.tags) {
+    tags.push_back(tag->tag.load(std::memory_order_acquire));
+  }
+  return tags;
+}
+
 void TagIndex::add_sets_if(std::uint64_t key_uid,
                            const std::function<bool(const SeriesTag&)>& passes, IdSet& to) const {
   std::vector<IndexedTag*> tags;

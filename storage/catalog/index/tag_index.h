@@ -83,6 +83,10 @@ class TagIndex {
 
   // The number of distinct values of a key.
   [[nodiscard]] std::size_t values(std::uint64_t key_uid) const;
+  // The keys that sets have.
+  [[nodiscard]] std::vector<std::uint64_t> key_uids() const;
+  // A tag for each value of a key, as it is shown now.
+  [[nodiscard]] std::vector<const SeriesTag*> values_of(std::uint64_t key_uid) const;
   // Adds the sets whose value of the key passes. Calls `passes` once for each value.
   void add_sets_if(std::uint64_t key_uid, const std::function<bool(const SeriesTag&)>& passes,
                    IdSet& to) const;

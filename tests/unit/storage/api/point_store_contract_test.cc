@@ -395,6 +395,46 @@ TEST_P(PointStoreContract, Suggests) {
   EXPECT_EQ(run(store().suggest(NameKind::kTagValue, "web", 1)).value(), Names{"web01"});
 }
 
+TEST_P(PointStoreContract, ListsTheNamesOfSeries) {
+  using Names = std::vector<std::string>;
+  const auto names = [this](NameKind kind, const std::string& key, TimestampMs since = 0) -> Names {
+    Names found;
+    const auto listed = run(store().series_names({kind, key, since}, {},
+                                                 [&found](std::string_view name) -> Result<void> {
+                                                   found.emplace_back(name);
+                                                   return {};
+                                                 }));
+    EXPECT_TRUE(listed) << listed.error().message;
+    std::ranges::sort(found);
+    return found;
+  };
+  const auto ignored = [](std::string_view) { return Result<void>(); };
+  if (const auto listed = run(store().series_names({}, {}, ignored)); !listed) {
+    EXPECT_EQ(listed.error().code, Errc::kUnsupported) << listed.error().message;
+    return;
+  }
+  EXPECT_EQ(names(NameKind::kMetric, ""), Names());
+  for (const std::string name : {"m host=a", "m host=b dc=x", "n host=c", "n dc=a"}) {
+    put(intern(name), kBase, 1.5);
+  }
+  EXPECT_EQ(names(NameKind::kTagValue, "host"), (Names{"a", "b", "c"}));
+  EXPECT_EQ(names(NameKind::kTagValue, "dc", kBase), (Names{"a", "x"}));
+  EXPECT_EQ(names(NameKind::kTagValue, "nokey"), Names());
+  EXPECT_EQ(names(NameKind::kTagKey, ""), (Names{"dc", "host"}));
+  EXPECT_EQ(names(NameKind::kMetric, ""), (Names{"m", "n"}));
+  reopen();
+  put(intern("o host=d"), kBase, 1.5);
+  EXPECT_EQ(names(NameKind::kTagValue, "host"), (Names{"a", "b", "c", "d"}));
+  EXPECT_EQ(names(NameKind::kTagValue, "host", kBase), (Names{"a", "b", "c", "d"}));
+  EXPECT_EQ(names(NameKind::kTagKey, ""), (Names{"dc", "host"}));
+  EXPECT_EQ(names(NameKind::kMetric, ""), (Names{"m", "n", "o"}));
+  const auto stopped = run(store().series_names(
+      {NameKind::kTagValue, "host", 0}, {},
+      [](std::string_view) -> Result<void> { return fail(Errc::kCancelled, "enough"); }));
+  ASSERT_FALSE(stopped);
+  EXPECT_EQ(stopped.error().message, "enough");
+}
+
 TEST_P(PointStoreContract, ARestartForgetsNothing) {
   put(intern("m host=a"), kBase, 1.5);
   const Bytes tsuid = store().series(intern("m host=a dc=b")).tsuid.bytes();

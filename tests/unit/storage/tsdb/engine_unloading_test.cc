@@ -66,6 +66,26 @@ TEST_F(UnloadingTest, SeriesWithoutPointsLeaveMemoryAndComeBack) {
   expect_what_was_sent();
 }
 
+TEST_F(UnloadingTest, NamesNeedNoSeriesInMemory) {
+  world_.options.series_idle_ms = 20 * kMinute;
+  reopen();
+  const auto values = [this](TimestampMs since) {
+    std::set<std::string> found;
+    EXPECT_TRUE(run_task(world_.points->series_names(
+        {NameKind::kTagValue, "host", since}, {}, [&found](std::string_view name) -> Result<void> {
+          found.emplace(name);
+          return {};
+        })));
+    return found.size();
+  };
+  put(generation_of(0));
+  pass(140);
+  ASSERT_EQ(table().size(), 1U);
+  EXPECT_EQ(values(0), 21U);
+  EXPECT_EQ(values(world_.clock.now_ms() - 5 * kMinute), 1U) << "what is in memory is all";
+  EXPECT_EQ(table().size(), 1U);
+}
+
 TEST_F(UnloadingTest, SeriesWithPointsStay) {
   put(generation_of(0));
   pass(40, generation_of(0));
