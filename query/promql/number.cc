@@ -147,6 +147,27 @@ std::optional<std::int64_t> parse_integer(std::string_view digits) {
   return value;
 }
 
+// A number without its sign and underscores; nothing if it is none. Infinite: it is too large.
+std::optional<double> parse_magnitude(std::string_view digits) {
+  if (digits.empty()) return std::nullopt;
+  const bool hexadecimal = digits.size() > 2 && digits[0] == '0' && to_lower(digits[1]) == 'x';
+  if (hexadecimal) {
+    digits.remove_prefix(2);
+    if (digits.find_first_of("pP") == std::string_view::npos) return std::nullopt;
+  }
+  const char first = digits.front();  // std::from_chars would take a sign, and words
+  if (first != '.' && (hexadecimal ? hex_digit(first) < 0 : !is_digit(first))) return std::nullopt;
+  double value = 0;
+  const auto format = hexadecimal ? std::chars_format::hex : std::chars_format::general;
+  const char* const end = digits.data() + digits.size();
+  const auto [stop, error] = std::from_chars(digits.data(), end, value, format);
+  if (error == std::errc::invalid_argument || stop != end) return std::nullopt;
+  if (error == std::errc()) return value;
+  // Too large, or so small that it is 0.
+  const std::string whole = (hexadecimal ? "0x" : "") + std::string(digits);
+  return std::strtod(whole.c_str(), nullptr);
+}
+
 struct Unit {
   std::string_view name;
   std::uint64_t ms;
@@ -175,23 +196,32 @@ ScannedNumber scan_number(std::string_view text) {
 Result<double> parse_number(std::string_view text) {
   if (equal_ignoring_case(text, "inf")) return std::numeric_limits<double>::infinity();
   if (equal_ignoring_case(text, "nan")) return std::numeric_limits<double>::quiet_NaN();
+  if (underscores_are_right(text)) {
+    std::string digits(text);
+    std::erase(digits, '_');
+    if (const auto integer = parse_integer(digits)) return static_cast<double>(*integer);
+  }
+  return parse_float(text);
+}
+
+Result<double> parse_float(std::string_view text) {
   const auto wrong = [text](std::string_view why) {
     return fail(Errc::kInvalidArgument,
                 fmt::format("strconv.ParseFloat: parsing {}: {}", quoted(text), why));
   };
-  if (!underscores_are_right(text)) return wrong("invalid syntax");
-  std::string digits(text);
-  std::erase(digits, '_');
-  if (const auto integer = parse_integer(digits)) return static_cast<double>(*integer);
-  double value = 0;
-  const char* const end = digits.data() + digits.size();
-  const auto [stop, error] = std::from_chars(digits.data(), end, value);
-  if (error == std::errc::invalid_argument || stop != end) return wrong("invalid syntax");
-  if (error != std::errc()) {  // too large, or so small that it is 0
-    value = std::strtod(digits.c_str(), nullptr);
-    if (std::isinf(value)) return wrong("value out of range");
+  if (equal_ignoring_case(text, "nan")) return std::numeric_limits<double>::quiet_NaN();
+  const bool negative = text.starts_with('-');
+  std::string digits(text.substr(negative || text.starts_with('+') ? 1 : 0));
+  if (equal_ignoring_case(digits, "inf") || equal_ignoring_case(digits, "infinity")) {
+    const double infinite = std::numeric_limits<double>::infinity();
+    return negative ? -infinite : infinite;
   }
-  return value;
+  if (!underscores_are_right(digits)) return wrong("invalid syntax");
+  std::erase(digits, '_');
+  const std::optional<double> value = parse_magnitude(digits);
+  if (!value) return wrong("invalid syntax");
+  if (std::isinf(*value)) return wrong("value out of range");
+  return negative ? -*value : *value;
 }
 
 Result<std::int64_t> parse_duration(std::string_view text) {

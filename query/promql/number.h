@@ -25,6 +25,10 @@ struct ScannedNumber {
 // 12, 0x1F, 017, 1_000, 1.5e3, Inf, NaN. kInvalidArgument: Go's message.
 [[nodiscard]] Result<double> parse_number(std::string_view text);
 
+// As Go's strconv.ParseFloat: 12, +1_000.5e3, 0x1p10, -Infinity, NaN. kInvalidArgument: Go's
+// message.
+[[nodiscard]] Result<double> parse_float(std::string_view text);
+
 // Milliseconds of 1h30m: units y w d h m s ms from big to small, each once. "0" has none.
 // kInvalidArgument: Prometheus' message.
 [[nodiscard]] Result<std::int64_t> parse_duration(std::string_view text);

@@ -1,7 +1,6 @@
 #include "web/handlers/prometheus_request.h"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cmath>
 #include <optional>
@@ -9,13 +8,12 @@
 
 #include <fmt/format.h>
 
-#include "common/bytes/ascii.h"
-#include "common/bytes/read_number.h"
 #include "common/json_string.h"
 #include "ingest/formats/times.h"
 #include "ingest/rules/point_rules.h"
 #include "query/engine/engine.h"
 #include "query/limits.h"
+#include "query/promql/number.h"
 #include "query/promql/parse.h"
 #include "web/http/form.h"
 #include "web/json/error_map.h"
@@ -27,20 +25,10 @@ namespace {
 constexpr std::string_view kMinTimeText = "-292273086-05-16T16:47:06Z";
 constexpr std::string_view kMaxTimeText = "292277025-08-18T07:12:54.999999999Z";
 
-// Prometheus counts nanoseconds.
-constexpr double kDurationSecondsMax = static_cast<double>(INT64_MAX) / 1e9;
-constexpr std::int64_t kDurationMsMax = INT64_MAX / 1'000'000;
-
-// As Go reads it: with a '+' in front, too.
-std::string_view without_plus(std::string_view text) {
-  const bool plus = text.size() > 1 && text[0] == '+' && text[1] != '-' && text[1] != '+';
-  return plus ? text.substr(1) : text;
-}
-
 std::optional<double> read_float(std::string_view text) {
-  double seconds = 0;
-  if (!read_number(without_plus(text), seconds) || std::isnan(seconds)) return std::nullopt;
-  return seconds;
+  const Result<double> seconds = query::promql::parse_float(text);
+  if (!seconds || std::isnan(*seconds)) return std::nullopt;
+  return *seconds;
 }
 
 TimestampMs ms_of(double seconds) {
@@ -57,43 +45,12 @@ std::optional<TimestampMs> read_prometheus_time(std::string_view text) {
   if (const auto seconds = read_float(text)) return ms_of(*seconds);
   constexpr std::size_t kDateBytes = std::string_view("2015-07-01").size();
   const bool has_t = text.size() > kDateBytes && text[kDateBytes] == 'T';
-  if (const auto time = ingest::read_rfc3339(text); time && has_t) return time;
+  constexpr std::size_t kSecondsAt = std::string_view("2015-07-01T20:10:").size();
+  const bool leaps = text.size() > kSecondsAt && text.substr(kSecondsAt).starts_with("60");
+  if (const auto time = ingest::read_rfc3339(text); time && has_t && !leaps) return time;
   if (text == kMinTimeText) return -kPrometheusTimeMax;
   if (text == kMaxTimeText) return kPrometheusTimeMax;
   return std::nullopt;
-}
-
-// 1h30m: from years to milliseconds, each unit once.
-std::optional<std::int64_t> read_prometheus_duration(std::string_view text) {
-  struct Unit {
-    std::string_view name;
-    std::int64_t ms;
-  };
-  static constexpr std::array kDurationUnits = {Unit{"y", 365LL * 86'400'000},
-                                                Unit{"w", 7LL * 86'400'000},
-                                                Unit{"d", 86'400'000},
-                                                Unit{"h", 3'600'000},
-                                                Unit{"m", 60'000},
-                                                Unit{"s", 1000},
-                                                Unit{"ms", 1}};
-  if (text.empty()) return std::nullopt;
-  std::int64_t total = 0;
-  const auto* unit = kDurationUnits.begin();
-  while (!text.empty()) {
-    const std::size_t digits = count_digits(text);
-    std::int64_t number = 0;
-    if (!read_number(text.substr(0, digits), number)) return std::nullopt;
-    text.remove_prefix(digits);
-    const auto* const name_end = std::ranges::find_if_not(text, is_letter);
-    const std::string_view name(text.begin(), name_end);
-    unit = std::ranges::find(unit, kDurationUnits.end(), name, &Unit::name);
-    if (unit == kDurationUnits.end() || number > (kDurationMsMax - total) / unit->ms)
-      return std::nullopt;
-    total += number * unit->ms;
-    ++unit;
-    text.remove_prefix(name.size());
-  }
-  return total;
 }
 
 Error bad_value(std::string message) { return {Errc::kInvalidArgument, std::move(message), {}}; }
@@ -146,13 +103,13 @@ Result<TimestampMs> PrometheusParameters::time_or(std::string_view name,
 Result<std::int64_t> PrometheusParameters::duration(std::string_view name) const {
   const std::string_view text = get(name);
   if (const std::optional<double> seconds = read_float(text)) {
-    if (std::fabs(*seconds) > kDurationSecondsMax) {
+    if (std::fabs(*seconds) > query::promql::kDurationSecondsMax) {
       return std::unexpected(bad_value(fmt::format(
           "cannot parse {} to a valid duration. It overflows int64", json_string(text))));
     }
     return static_cast<std::int64_t>(*seconds * 1000);
   }
-  if (const std::optional<std::int64_t> ms = read_prometheus_duration(text)) return *ms;
+  if (const Result<std::int64_t> ms = query::promql::parse_duration(text)) return *ms;
   return std::unexpected(
       bad_value(fmt::format("cannot parse {} to a valid duration", json_string(text))));
 }
@@ -160,7 +117,9 @@ Result<std::int64_t> PrometheusParameters::duration(std::string_view name) const
 Result<std::size_t> PrometheusParameters::limit() const {
   const std::string_view text = get("limit");
   if (text.empty()) return std::size_t{0};
-  const std::string_view digits = without_plus(text);
+  // As Go reads it: with a '+' in front, too.
+  const bool plus = text.size() > 1 && text[0] == '+' && text[1] != '-' && text[1] != '+';
+  const std::string_view digits = plus ? text.substr(1) : text;
   std::int64_t limit = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), limit);
   if (error == std::errc::result_out_of_range && end == digits.data() + digits.size()) {
