@@ -22,6 +22,9 @@ std::optional<Response> check_origin(const Call& call) {
   const bool options = call.request.method == "OPTIONS";
   const std::string_view domains = call.options.cors_domains;
   if (!options && (domains.empty() || origin.empty())) return std::nullopt;
+  const bool prometheus = call.target.dialect == Dialect::kPrometheus ||
+                          call.target.dialect == Dialect::kPrometheusJson;
+  if (prometheus && (domains.empty() || origin.empty())) return text_response(204, "");
   if (domains.empty() || origin.empty()) {
     return error_response(
         call, 405, "Method not allowed",

@@ -50,6 +50,22 @@ std::string remote_text(const asio::ip::tcp::socket& socket) {
   return (v6 ? "/[" + address + "]:" : "/" + address + ":") + std::to_string(remote.port());
 }
 
+// The answer to a request that was not read to its end, in the form of its path's protocol.
+Response refuse_unread(const HttpParser& parser, const WebOptions& options, int status,
+                       std::string_view message) {
+  if (parser.header_done() || status == 413) {  // 413: the headers are complete
+    const Request head = parser.head();
+    Target target;
+    (void)parse_target(head.target, options.grafana_prefix, target);
+    if (target.foreign()) {
+      Response refusal = foreign_error(target.dialect, head, status, message);
+      refusal.close = true;
+      return refusal;
+    }
+  }
+  return refuse(status, message);
+}
+
 constexpr std::string_view kTooManyBodies =
     "Too many large requests at once; try again later (web.bodies_bytes_max)";
 
@@ -136,17 +152,8 @@ asio::awaitable<bool> HttpSession::parse(HttpParser& parser) {
   at_ += fed.consumed;
   if (parser.failure()) {
     const HttpParser::Failure failure = *parser.failure();
-    Response refusal = refuse(failure.status, failure.message);
-    if (failure.status == 413) {  // the headers are complete then
-      const Request head = parser.head();
-      Target target;
-      (void)parse_target(head.target, context_.options.grafana_prefix, target);
-      if (target.foreign()) {
-        refusal = foreign_error(target.dialect, head, failure.status, failure.message);
-        refusal.close = true;
-      }
-    }
-    co_return co_await refuse_early(std::move(refusal));
+    co_return co_await refuse_early(
+        refuse_unread(parser, context_.options, failure.status, failure.message));
   }
   if (at_ == in_.size()) {
     in_.clear();
@@ -246,7 +253,9 @@ asio::awaitable<bool> HttpSession::give_up(const HttpParser& parser, Error error
   if (error.code == Errc::kTimeout) {
     context_.metrics.timeouts.Increment();
     if (parser.started()) {
-      co_await refuse_and_end(408, "The request did not arrive in time (web.request_timeout_ms)");
+      (void)co_await refuse_early(
+          refuse_unread(parser, context_.options, 408,
+                        "The request did not arrive in time (web.request_timeout_ms)"));
     }
   }
   co_return false;
