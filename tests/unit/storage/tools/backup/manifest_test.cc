@@ -34,6 +34,14 @@ TEST(BackupManifest, EveryFlippedBitIsSeen) {
   }
 }
 
+TEST(BackupManifest, AFormatOfALaterVersionIsRefusedByName) {
+  const Bytes body = "{\"format\":2,\"made_ms\":1,\"files\":[]}";
+  const Result<Manifest> read = Manifest::from_bytes(body + "\nxxh3 " + hash_of(body) + "\n");
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().code, Errc::kUnsupported);
+  EXPECT_EQ(read.error().message, "the backup has format 2; this version reads format 1");
+}
+
 TEST(BackupManifest, NoFileLeavesItsDirectory) {
   for (const char* const path : {"../x", "/etc/x", "a/../../x", "a//x", "", "a/", ".", "a/./b"}) {
     Manifest manifest = some();
