@@ -10,6 +10,20 @@ import dataclasses
 from parts import SOURCE, dashboard, graph, query
 
 UID = "halite-alerts"
+RUNBOOK = "file:/usr/local/share/doc/halite/docs/operate/alerts.md"
+SECTIONS = {  # of the runbook
+    "halite-away": "HaliteAway",
+    "halite-refused": "HalitePointsRefused",
+    "halite-flushes": "HaliteFlushesFail",
+    "halite-syncs": "HaliteLogFails",
+    "halite-unsynced": "HaliteLogFallsBehind",
+    "halite-damage": "HaliteChunksDamaged",
+    "halite-damage-names": "HaliteNamesDamaged",
+    "halite-damage-scrub": "HaliteCheckFoundDamage",
+    "halite-damage-log": "HaliteLogDamaged",
+    "halite-lost-log": "HaliteLogEndLost",
+    "halite-expiry": "HaliteExpiryPaused",
+}
 EVALUATE = "1m"
 WINDOW_S = 300
 
@@ -121,6 +135,7 @@ def _rule(panel_id, alert):
         "dashboardUid": UID,
         "panelId": panel_id,
         "annotations": {"summary": alert.summary, "__dashboardUid__": UID,
+                        "runbook_url": f"{RUNBOOK}#{SECTIONS[alert.uid].lower()}",
                         "__panelId__": str(panel_id)},
         "labels": {"severity": alert.severity},
         "data": [

@@ -10,7 +10,7 @@ import urllib.parse
 
 import support
 from grafana_model import PromqlSource, Refused, choose, panels
-from grafana_test import DASHBOARDS, PROMQL, provisioned_source
+from grafana_test import DASHBOARDS, OF_OTHER_STORES, PROMQL, provisioned_source
 
 HOSTS = ["db01:9100", "web01:9100"]
 STEP_S = 15
@@ -59,7 +59,7 @@ class Answers(support.HaliteTest):
         self.assertEqual((status, body), (204, b""))
 
     def feed(self):
-        server = self.server("--store", "engine").start()
+        server = self.server("--store", "engine", "--set", f"engine.backup_dir={self.scratch}/backups").start()
         end = int(time.time()) // STEP_S * STEP_S
         for second in range(end - 600, end + 1, STEP_S):
             for host in HOSTS:
@@ -72,7 +72,8 @@ class Answers(support.HaliteTest):
                 self.send(server, labelled(f"between_pages {count}\n", instance="none"), end)
             status, page = server.request("GET", "/metrics")
             self.assertEqual(status, 200)
-            pages.append(labelled(page.decode(), instance="db01:4242", job="halite"))
+            other = "".join(f"{name.replace('.', '_')} {len(pages)}\n" for name in OF_OTHER_STORES)
+            pages.append(labelled(page.decode() + other, instance="db01:4242", job="halite"))
         for second in range(end - 600, end + 1, STEP_S):
             self.send(server, pages[second >= end - 60], second)
         return server, end

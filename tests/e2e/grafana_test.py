@@ -22,6 +22,9 @@ PROMQL = {name for name, one in DASHBOARDS.items()
           if any("expr" in target for panel in one["panels"] for target in panel.get("targets", []))}
 RULES = json.loads((PROVISIONING / "alerting/halite.json").read_text())
 HOSTS = ["web01.example", "web02.example"]
+# What a dashboard shows beside what an engine has.
+OF_OTHER_STORES = ["halite.hbase.requests_total", "halite.hbase.timeouts_total", "halite.hbase.waiting_requests",
+                   "halite.storage.failed_writes_total"]
 FED_SECONDS = 130  # alert rules want two whole minutes
 
 BROWSERS = [(version, resolution) for version in (1, 2, 3, 4) for resolution in (1, 2)]
@@ -157,7 +160,7 @@ class Answers(support.HaliteTest):
             self.assertEqual(status, 200, body)
 
     def feed(self):
-        server = self.server("--store", "engine",
+        server = self.server("--store", "engine", "--set", f"engine.backup_dir={self.scratch}/backups",
                              environment={"HALITE_SELF_METRICS_INTERVAL_MS": "1000",
                                           "HALITE_SELF_METRICS_HOST": "db01"}).start()
         for host in HOSTS:
@@ -167,7 +170,9 @@ class Answers(support.HaliteTest):
             server.get_json("/api/suggest?type=metrics&q=df.&max=100")) > 2)
         refused = 0
         while time.time() < begin + FED_SECONDS:
-            server.telnet_lines([f"put bad.value {int(time.time())} 12x host=a"])
+            now = int(time.time())
+            server.telnet_lines([f"put bad.value {now} 12x host=a"])
+            server.telnet_lines([f"put {name} {now} {refused} host=db01" for name in OF_OTHER_STORES])
             refused += 1
             server.get_json("/api/query?start=1m-ago&m=sum:halite.process.threads")
             time.sleep(1)

@@ -1,0 +1,646 @@
+#!/usr/bin/env python3
+"""The alert rules of deploy/alerts: each fires over what a server in that state says of itself, and none over what
+a healthy one says.
+
+Servers are brought into bad states. Of each, /metrics and /api/stats are kept from before and after. A server
+that watches then gets them as two hours of metrics: as if scraped (halite_x_y, with `instance`), and as if
+stored by the server itself (halite.x.y, with `host`). The expressions are evaluated there, also for as long as
+`for` says. Only what takes hours, or an HBase, is made up: see made_up(). tests/hbase/away_test.py has the HBase."""
+
+import bisect
+import concurrent.futures
+import json
+import pathlib
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+import urllib.parse
+
+import support
+
+ROOT = support.HERE.parent.parent
+sys.path[:0] = [str(ROOT / "deploy/alerts"), str(ROOT / "tests/crash")]
+import full_disk  # noqa: E402
+import make  # noqa: E402
+from go_programs import go_program  # noqa: E402
+from vmalert_test import PACKAGE, VERSION  # noqa: E402
+
+MINUTE_MS = 60_000
+STEP_MS = 60_000
+PAST_MINUTES = 150
+BAD_MINUTES = 20  # so long the trouble has lasted; longer than every `for` but those of made_up()
+DAY_S = 86400
+
+WATCHED = {own: {found for members in make.rules(own).values() for _, expr in members
+                 for found in re.findall(r"halite[._][\w.]+", expr)} for own in (False, True)}
+ALERTS = {alert.name: alert for group in make.GROUPS.values() for alert in group}
+PRELOADED = [word.split("=")[1] for word in sys.argv if word.startswith("--preload=")]
+sys.argv = [word for word in sys.argv if not word.startswith("--preload=")]
+
+# What must fire for each server; others may. Without these, no alert is tested.
+WANTED = {
+    "healthy": set(),
+    "away": {"HaliteAway"},
+    "restarting": {"HaliteRestarts"},
+    "stopped-agents": {"HaliteIngestStopped"},
+    "refusing": {"HalitePointsRefused", "HaliteRefusalsGrow", "HaliteBodiesRefused", "HalitePointsOutsideTime",
+                 "HaliteSeriesRefused", "HaliteConnectionsRejected", "HaliteOpenFilesNearLimit"},
+    "crowded": {"HaliteSeriesGrow", "HaliteSeriesMemoryNearFull", "HaliteMemoryNearLimit"},
+    "guarded": {"HaliteLoginsFail"},
+    "no-backup": {"HaliteBackupOld", "HaliteBackupFails"},
+    "damaged-chunks": {"HaliteChunksDamaged", "HaliteCheckFoundDamage"},
+    "damaged-names": {"HaliteNamesDamaged"},
+    "damaged-log": {"HaliteLogDamaged"},
+    "short-log": {"HaliteLogEndLost"},
+    "stuck": {"HaliteMaintenanceStuck"},
+    "filling": {"HaliteDiskFillsUp"},
+    "hbase-away": {"HaliteHBaseAway", "HaliteNotReady"},
+    "hbase-slow": {"HaliteHBaseSlow"},
+}
+ON_A_SMALL_DISK = {
+    "full-disk": {"HaliteDiskNearlyFull", "HaliteLogNearFull", "HaliteNotReady", "HaliteRequestsFail"},
+}
+PRELOADED_ONLY = {
+    "failing-disk": {"HaliteLogFails", "HaliteNotReady", "HalitePointsUnknown", "HaliteFlushesFail",
+                     "HaliteStoreWritesFail"},
+    "slow-disk": {"HaliteLogSlow", "HaliteLogFallsBehind", "HaliteHeadNearFull"},
+    "slow-queries": {"HaliteQueriesSlow", "HaliteQueriesWait", "HaliteQueriesFail"},
+    "wrong-clock": {"HaliteClockWrong", "HaliteBackupOld"},
+    "jumped-clock": {"HaliteExpiryPaused"},
+}
+
+
+def series(name, **labels):
+    """The text that stands for a series: its labels as JSON."""
+    return json.dumps({"__name__": name, **labels}, sort_keys=True)
+
+
+def read_page(text):
+    """{series: value} of a page of /metrics."""
+    page = {}
+    for line in text.splitlines():
+        if found := re.fullmatch(r"(\w+)(?:\{(.*)\})? (\S+)", line):
+            labels = dict(re.findall(r'(\w+)="([^"]*)"', found[2] or ""))
+            page[series(found[1], **labels)] = float(found[3])
+    return page
+
+
+def read_stats(answer):
+    """The same of /api/stats, with the names and tags that a server stores of itself."""
+    return {series(one["metric"].removeprefix("tsd."), **one["tags"]): float(one["value"])
+            for one in answer if one["metric"].startswith("tsd.halite.")}
+
+
+def rfc3339(second):
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(second))
+
+
+def grows(name):
+    return re.search(r"([._]total|[._]count|[._]sum|_bucket)$", name) is not None
+
+
+class State:
+    """What a server says of itself at one moment."""
+
+    def __init__(self, server, headers=None):
+        status, page = server.request("GET", "/metrics", headers=headers)
+        if status != 200:
+            raise AssertionError(f"/metrics: {status} {page}")
+        self.scraped = read_page(page.decode())
+        self.own = read_stats(json.loads(server.request("GET", "/api/stats", headers=headers)[1]))
+        self.taken_s = time.time()
+
+    def of(self, own):
+        return self.own if own else self.scraped
+
+    def with_values(self, **values):
+        """A copy in which these metrics, as scraped, have other values."""
+        other = object.__new__(State)
+        other.taken_s, other.scraped, other.own = self.taken_s, dict(self.scraped), dict(self.own)
+        host = json.loads(next(iter(self.own)))["host"]
+        for name, value in values.items():
+            other.scraped[series(name)] = value
+            other.own[series(name.replace("_", ".", 2), host=host)] = value
+        return other
+
+
+class Timeline:
+    """States of one server at minutes before now. Between them counters grow evenly, and gauges are those of the
+    later state: the trouble begins after the earlier one."""
+
+    def __init__(self, *knots, overrides=None):
+        self.minutes = [minute for minute, _ in knots]
+        self.states = [state for _, state in knots]
+        self.overrides = overrides or {}  # {metric as scraped: function of the time in s}
+
+    def places(self, now_ms):
+        """[(time in ms, number of the state before, share of the way to the next)]"""
+        found = []
+        for at in range(now_ms + self.minutes[0] * MINUTE_MS, now_ms + self.minutes[-1] * MINUTE_MS + 1, STEP_MS):
+            minute = (at - now_ms) / MINUTE_MS
+            before = max(bisect.bisect_left(self.minutes, minute), 1) - 1
+            begin, end = self.minutes[before:before + 2]
+            found.append((at, before, (minute - begin) / (end - begin)))
+        return found
+
+    @staticmethod
+    def value(values, growing, before, share):
+        begin, end = values[before:before + 2]
+        if begin is None and growing and share > 0:  # it came when it counted first
+            begin = 0
+        if begin is None or end is None or not growing:
+            return end if share > 0 else begin
+        # A server that started again counts from 0.
+        return end * share if end < begin else begin + (end - begin) * share
+
+    def overridden(self, begin_s, own):
+        """{metric: function of the time in s}: what is not as it was when the states were taken."""
+        clock = self.states[-1].scraped[series("halite_process_time_seconds")] - self.states[-1].taken_s
+        changes = {"halite_process_time_seconds": lambda second: second + clock,
+                   "halite_process_uptime_seconds": lambda second: second - begin_s,
+                   "halite_engine_maintenance_rounds_total": lambda second: (second - begin_s) // 5, **self.overrides}
+        return {name.replace("_", ".", 2) if own else name: change for name, change in changes.items()}
+
+    def lines(self, now_ms, own, **labels):
+        """Its points of metrics that rules name, as lines of /api/v1/import."""
+        places = self.places(now_ms)
+        changes = self.overridden(places[0][0] / 1000, own)
+        for one in {one for state in self.states for one in state.of(own)}:
+            metric = json.loads(one)
+            if metric["__name__"] not in WATCHED[own]:
+                continue
+            values = [state.of(own).get(one) for state in self.states]
+            growing = grows(metric["__name__"])
+            if change := changes.get(metric["__name__"]):
+                points = [(at, change(at / 1000)) for at, _, _ in places]
+            else:
+                points = [(at, self.value(values, growing, before, share)) for at, before, share in places]
+            points = [point for point in points if point[1] is not None]
+            if points:
+                times, values = zip(*points)
+                yield json.dumps({"metric": {**metric, **labels}, "values": values, "timestamps": times})
+
+
+def trouble(before, after, overrides=None):
+    return Timeline((-PAST_MINUTES, before), (-BAD_MINUTES, before), (0, after), overrides=overrides)
+
+
+class Rules(support.HaliteTest):
+    """What needs no server in a bad state."""
+
+    def test_files_metrics_runbooks_and_syntax(self):
+        done = subprocess.run([sys.executable, make.__file__, "--check"], capture_output=True, check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+        code, reference, err = self.run_halite("metrics")
+        self.assertEqual(code, 0, err)
+        kinds = dict(re.findall(r"^\| `(halite_\w+)` \| (\w+) \|", reference, re.MULTILINE))
+        runbook = (ROOT / "docs/operate/alerts.md").read_text()
+        sections = re.findall(r"^### (Halite\w+)$", runbook, re.MULTILINE)
+        self.assertEqual(sections, list(ALERTS))  # in this order, none twice
+        for name, body in zip(sections, re.split(r"^### Halite\w+$", runbook, flags=re.MULTILINE)[1:]):
+            for part in ("**Meaning.**", "**Look.**", "**Do.**"):
+                self.assertIn(part, body, name)
+        server = self.server("--store", "memory", "--set", "self_metrics.enabled=false").start()
+        for own in (False, True):
+            for alert, expr in (one for members in make.rules(own).values() for one in members):
+                with self.subTest(alert.name, own=own):
+                    parsed = server.get_json(f"/api/v1/parse_query?query={urllib.parse.quote(expr)}")
+                    self.assertEqual(parsed["status"], "success")
+                    for metric in re.findall(r"\bhalite_\w+", alert.expr):
+                        name = re.sub(r"_(sum|count|bucket)$", "", metric)
+                        self.assertIn(name, kinds)
+                        self.assertEqual(kinds[name] == "histogram", name != metric, metric)
+
+    def test_rules_of_grafana_link_to_runbooks(self):
+        rules = json.loads((ROOT / "grafana/provisioning/alerting/halite.json").read_text())["groups"][0]["rules"]
+        anchors = {make.runbook(alert) for alert in ALERTS.values()}
+        self.assertLessEqual({rule["annotations"]["runbook_url"] for rule in rules}, anchors)
+
+    def test_dashboards_show_what_the_rules_watch(self):
+        kept = ROOT / "grafana/provisioning/dashboards/halite"
+        panels = {name: [json.dumps(panel["targets"]) for panel in json.loads((kept / name).read_text())["panels"]
+                         if "targets" in panel] for name in ("server.json", "server_promql.json")}
+        code, reference, err = self.run_halite("metrics")
+        self.assertEqual(code, 0, err)
+        known = set(re.findall(r"^\| `(halite_\w+)` \|", reference, re.MULTILINE))
+        for file, own in (("server.json", True), ("server_promql.json", False)):
+            shown = set()
+            for text in panels[file]:
+                for name in re.findall(r'"(halite\.[\w.]+)"' if own else r"\b(halite_\w+)", text):
+                    shown.add(re.sub(r"_seconds_(sum|count|bucket)$", "_seconds", name.replace(".", "_")))
+            self.assertLessEqual(shown, known, file)
+            for alert in ALERTS.values():
+                watched = {re.sub(r"_seconds_(sum|count)$", "_seconds", name)
+                           for name in re.findall(r"\bhalite_\w+", alert.expr)}
+                if alert.own or not own:
+                    self.assertLessEqual(watched, shown, (file, alert.name))
+
+
+class Alerts(support.HaliteTest):
+    # ---- servers in bad states -------------------------------------------------------------------
+
+    def launch(self, name, *settings, wrapper=(), arguments=(), data_dir=None, **environment):
+        words = [word for one in settings for word in ("--set", one)]
+        return self.server("--set", "self_metrics.interval_ms=100ms", *words, *arguments, wrapper=wrapper,
+                           data_dir=data_dir or self.scratch / name, environment=environment).start()
+
+    def odd(self, name, **more):
+        """The environment of a server on an odd machine, and the directory that controls it."""
+        control = self.scratch / f"{name}-control"
+        control.mkdir(exist_ok=True)
+        return control, {"LD_PRELOAD": PRELOADED[0], "ODD_CONTROL": str(control), **more}
+
+    def put(self, server, count=100, metric="some.load", at=None, wanted=204):
+        second = int(at or time.time())
+        points = [{"metric": metric, "timestamp": second - i % 30, "value": i, "tags": {"host": f"web{i}"}}
+                  for i in range(count)]
+        status, body = server.put(points)
+        if wanted:
+            self.assertEqual(status, wanted, body)
+        return status
+
+    def state(self, server, condition=None, headers=None):
+        """Its state, a moment later; with a condition the first that meets it."""
+        time.sleep(0.25)  # what is read every 100 ms
+        if condition is None:
+            return State(server, headers)
+        def met():
+            state = State(server, headers)
+            return state if condition(state.scraped) else None
+        return self.eventually("the bad state", met)
+
+    def use(self, server):
+        self.put(server)
+        server.get_json("/api/query?start=5m-ago&m=sum:some.load")
+
+    def make_healthy(self):
+        server = self.launch("healthy", f"engine.backup_dir={self.scratch}/healthy-backups")
+        self.use(server)
+        self.assertEqual(server.request("POST", "/api/admin/backup")[0], 202)
+        before = self.state(server, lambda page: page[series("halite_backup_newest_time_seconds")] > 0)
+        self.use(server)
+        after = self.state(server)
+        yield "healthy", Timeline((-PAST_MINUTES, before), (0, after))
+        yield "away", Timeline((-PAST_MINUTES, before), (-BAD_MINUTES, after))
+        yield "stopped-agents", Timeline((-PAST_MINUTES, before), (-BAD_MINUTES, after), (0, after))
+        yield from self.made_up(before, after)
+
+    def made_up(self, before, after):
+        """What would take hours, or an HBase: a healthy server's metrics, some of them changed."""
+        now_s = time.time()
+        begin_s = now_s - BAD_MINUTES * 60
+
+        def uptime(second):
+            return second % 300 if second > begin_s else second - begin_s + DAY_S
+
+        yield "restarting", trouble(before, after, {"halite_process_uptime_seconds": uptime})
+        yield "stuck", Timeline((-PAST_MINUTES - 10, before), (0, after), overrides={
+            "halite_engine_maintenance_rounds_total": lambda second: 5})
+        # 40 of 100 GiB are free six hours ago, and 10 now.
+        yield "filling", Timeline((-7 * 60, before), (0, after), overrides={
+            "halite_disk_bytes": lambda second: 100 << 30,
+            "halite_disk_free_bytes": lambda second: (10 + 5 * (now_s - second) / 3600) * (1 << 30)})
+        hbase = before.with_values(halite_hbase_requests_total=1000, halite_hbase_timeouts_total=0,
+                                   halite_hbase_waiting_requests=0)
+        yield "hbase-away", trouble(hbase, hbase.with_values(halite_process_ready=0))
+        yield "hbase-slow", trouble(hbase, hbase.with_values(halite_hbase_timeouts_total=40))
+
+    def make_refusing(self):
+        server = self.launch("refusing", "storage.ttl_ms=90d", "storage.new_series_per_hour_max=3000",
+                             "web.connections_max=66", wrapper=("prlimit", "--nofile=100"))
+        self.use(server)
+        before = self.state(server)
+        server.telnet_lines([f"put some.load {int(time.time())} 12x host=web{i}" for i in range(500)])
+        self.put(server, at=time.time() - 100 * DAY_S, wanted=400)
+        self.put(server, 4000, metric="some.other", wanted=400)
+        self.assertEqual(server.request("POST", "/api/put", b"{")[0], 400)
+        self.assertEqual(server.request("POST", "/api/v1/write", b"x")[0] // 100, 4)
+        held = [server.connect() for _ in range(80)]
+        time.sleep(0.2)
+        # Those that are still open leave room for who asks now.
+        for one in [one for one in held if self.is_open(one)][-2:]:
+            one.close()
+        time.sleep(0.2)
+        after = self.state(server)
+        for one in held:
+            one.close()
+        yield "refusing", trouble(before, after)
+
+    @staticmethod
+    def is_open(connection):
+        connection.setblocking(False)
+        try:
+            return connection.recv(1) != b""
+        except BlockingIOError:
+            return True
+        except ConnectionError:
+            return False
+
+    def make_crowded(self):
+        server = self.launch("crowded", "memory.limit=64MiB", "storage.series_bytes_max=4MiB")
+        self.use(server)
+        before = self.state(server)
+        lines = [f"put crowd.m{i % 7} {int(time.time())} 1 id=n{i} other=o{i}" for i in range(40000)]
+        server.telnet_lines(lines)
+        used, share = (series(f"halite_memory_{what}_bytes", setting="storage.series_bytes_max")
+                       for what in ("used", "share"))
+        yield "crowded", trouble(before, self.state(server, lambda page: page[used] > 0.9 * page[share]))
+
+    def make_guarded(self):
+        code, table, err = self.run_halite("auth", "token", "agent", "--roles", "admin")
+        self.assertEqual((code, err), (0, ""))
+        accounts = self.scratch / "accounts.toml"
+        accounts.write_text(table)
+        accounts.chmod(0o600)
+        server = self.launch("guarded", f"auth.file={accounts}", arguments=("--store", "memory"))
+        right = {"Authorization": f"Bearer {table.splitlines()[0].removeprefix('# ')}"}
+        before = self.state(server, headers=right)
+        for _ in range(200):
+            status = server.request("GET", "/api/version", headers={"Authorization": "Bearer wrong"})[0]
+            self.assertIn(status, (401, 429))
+        # Who comes from this address must wait, but not who is right at once.
+        after = self.eventually("the right token again", lambda: self.state_or_none(server, right))
+        yield "guarded", trouble(before, after)
+
+    def state_or_none(self, server, headers):
+        try:
+            return self.state(server, headers=headers)
+        except AssertionError:
+            return None
+
+    def make_no_backup(self):
+        (self.scratch / "a-file").write_text("")
+        server = self.launch("no-backup", f"engine.backup_dir={self.scratch}/a-file/backups")
+        self.use(server)
+        before = self.state(server)
+        self.assertEqual(server.request("POST", "/api/admin/backup")[0], 202)
+        after = self.state(server, lambda page: page[series("halite_backup_failures_total")] > 0)
+        yield "no-backup", trouble(before, after)
+
+    def stopped(self, name, how, settings=()):
+        """A data directory with points in chunks and in the log, whose server has ended by `how`."""
+        server = self.launch(name, "self_metrics.enabled=false", *settings)
+        self.put(server, 1000)
+        self.assertEqual(server.request("POST", "/api/admin/seal")[0], 204)
+        self.put(server, 100, metric="not.flushed")
+        self.put(server, 1)
+        before = self.state(server)
+        getattr(server, how)()
+        return before
+
+    def flip(self, path, share=0.5):
+        """Other bytes in the middle of a file."""
+        with open(path, "r+b") as file:
+            file.seek(int(path.stat().st_size * share))
+            file.write(bytes(64))
+
+    def make_damaged_chunks(self):
+        name = "damaged-chunks"
+        before = self.stopped(name, "terminate")
+        tables = sorted((self.scratch / name / "engine/chunks").glob("*.sst"), key=lambda one: one.stat().st_size)
+        self.flip(tables[-1], 0.2)
+        server = self.launch(name, "self_metrics.enabled=false")
+        answer = server.request("GET", "/api/query?start=1h-ago&m=sum:some.load")
+        self.assertEqual(answer[0], 424, answer)
+        self.assertEqual(server.request("POST", "/api/admin/check")[0], 202)
+        after = self.state(server, lambda page: page[series("halite_scrub_damaged_places")] > 0)
+        yield name, trouble(before, after)
+
+    def make_damaged_names(self):
+        name = "damaged-names"
+        before = self.stopped(name, "terminate")
+        self.launch(name, "self_metrics.enabled=false").terminate()  # a start writes names into tables
+        for table in (self.scratch / name / "rocksdb").glob("*.sst"):
+            if table.stat().st_size > 8000:
+                self.flip(table, 0.02)
+        server = self.launch(name, "self_metrics.enabled=false")
+        statuses = {server.request("GET", f"/api/query?start=1h-ago&m=sum:some.load{{host=web{i}}}")[0]
+                    for i in range(0, 1000, 100)}
+        self.assertTrue(statuses & {424, 500}, statuses)
+        yield name, trouble(before, self.state(
+            server, lambda page: page[series("halite_rocksdb_damaged_places")] > 0))
+
+    def segment(self, name):
+        return max((self.scratch / name / "engine/log").glob("*"), key=lambda one: one.stat().st_size)
+
+    def make_damaged_log(self):
+        name = "damaged-log"
+        before = self.stopped(name, "kill")
+        segment = self.segment(name)
+        with open(segment, "r+b") as file:
+            bytes_ = file.read()
+            file.seek(bytes_.index(b"not.flushed"))
+            file.write(bytes(8))
+        server = self.launch(name, "self_metrics.enabled=false")
+        yield name, trouble(before, self.state(server))
+
+    def make_short_log(self):
+        name = "short-log"
+        before = self.stopped(name, "kill")
+        self.segment(name).unlink()
+        server = self.launch(name, "self_metrics.enabled=false")
+        yield name, trouble(before, self.state(server))
+
+    def make_full_disk(self):
+        disk = pathlib.Path(tempfile.mkdtemp(prefix="halite-e2e-disk-"))
+        self.assertIsNone(full_disk.mount(disk, 160 << 20))
+        self.addCleanup(full_disk.unmount, disk)
+        server = self.launch("full-disk", data_dir=disk / "data")
+        self.addCleanup(server.kill)  # before the disk goes
+        self.use(server)
+        before = self.state(server)
+        with open(disk / "ballast", "wb") as ballast:
+            try:
+                while True:
+                    ballast.write(bytes(1 << 20))
+                    ballast.flush()
+            except OSError:
+                pass
+        self.eventually("a refusal", lambda: self.put(server, 2000, wanted=None) == 503, 20)
+        after = self.state(server, lambda page: page[series("halite_process_ready")] == 0)
+        yield "full-disk", trouble(before, after)
+
+    def make_failing_disk(self):
+        control, environment = self.odd("failing-disk")
+        server = self.launch("failing-disk", **environment)
+        self.use(server)
+        before = self.state(server)
+        (control / "sync_fails").write_text("")
+        self.put(server, metric="new.name", wanted=None)
+        self.put(server, wanted=None)
+        server.request("POST", "/api/admin/flush")
+        after = self.state(server, lambda page: page[series("halite_process_ready")] == 0)
+        yield "failing-disk", trouble(before, after)
+
+    def make_slow_disk(self):
+        control, environment = self.odd("slow-disk")
+        server = self.launch("slow-disk", "engine.log_unsynced_bytes_max=1MiB", "engine.head_bytes_max=2MiB",
+                             "engine.head_freeze_bytes=1MiB", "self_metrics.enabled=false", **environment)
+        begin = int(time.time()) - 1000
+        lines = [f"put load.m{i % 10} {begin + i // 1000} {i * 1.37 % 17} host=web{i % 1000}" for i in range(400000)]
+        server.telnet_lines(lines[:1000])  # so that the series are known
+        before = self.state(server)
+        (control / "sync_ms").write_text("300")
+        text = "".join(line + "\n" for line in lines[1000:]).encode()
+        unsynced, head = series("halite_log_unsynced_bytes"), series("halite_memory_used_bytes",
+                                                                      setting="engine.head_bytes_max")
+        most = {unsynced: 0, head: 0}
+
+        def seen():
+            page = read_page(server.request("GET", "/metrics")[1].decode())
+            for one in most:
+                most[one] = max(most[one], page[one])
+            return most[unsynced] > 0.8 * (1 << 20) and most[head] > 0.95 * (2 << 20)
+
+        with concurrent.futures.ThreadPoolExecutor(1) as others, server.connect() as connection:
+            others.submit(connection.sendall, text)
+            try:
+                self.eventually("a log and a head that are full", seen, 30)
+                after = State(server)
+            finally:
+                server.kill()  # which ends the sender
+        # Not both at one moment: the most of each.
+        after.scraped.update(most)
+        host = json.loads(next(iter(after.own)))["host"]
+        for one, value in most.items():
+            labels = json.loads(one)
+            after.own[series(labels.pop("__name__").replace("_", ".", 2), **labels, host=host)] = value
+        yield "slow-disk", trouble(before, after)
+
+    def make_slow_queries(self):
+        control, environment = self.odd("slow-queries")
+        settings = ("query.running_max=1", "query.timeout_ms=4s", "self_metrics.enabled=false")
+        self.stopped("slow-queries", "terminate")
+        server = self.launch("slow-queries", *settings, **environment)
+        before = self.state(server)
+        (control / "read_ms").write_text("500")
+        with concurrent.futures.ThreadPoolExecutor(2) as askers:
+            asked = [askers.submit(server.request, "GET", f"/api/query?start=1h-ago&m=sum:some.load{{host={host}}}")
+                     for host in ("web1", "web2")]
+            waits = self.state(server, lambda page: page[series("halite_query_waiting")] > 0)
+            statuses = [one.result()[0] for one in asked]
+        (control / "read_ms").unlink()
+        self.assertIn(408, statuses)
+        waiting = {"halite_query_waiting": waits.scraped[series("halite_query_waiting")]}
+        yield "slow-queries", trouble(before, self.state(server).with_values(**waiting))
+
+    def make_wrong_clock(self):
+        _, environment = self.odd("wrong-clock", ODD_CLOCK_S=str(-3 * DAY_S))
+        server = self.launch("wrong-clock", f"engine.backup_dir={self.scratch}/old-backups", **environment)
+        self.use_at(server, time.time() - 3 * DAY_S)
+        before = self.state(server)
+        self.assertEqual(server.request("POST", "/api/admin/backup")[0], 202)
+        after = self.state(server, lambda page: page[series("halite_backup_newest_time_seconds")] > 0)
+        yield "wrong-clock", Timeline((-PAST_MINUTES, after), (0, after))
+        del before
+
+    def use_at(self, server, second):
+        self.put(server, at=second)
+
+    def make_jumped_clock(self):
+        name, settings = "jumped-clock", ("storage.ttl_ms=30d",)
+        before = self.stopped(name, "terminate", settings)
+        _, environment = self.odd(name, ODD_CLOCK_S=str(10 * DAY_S))
+        server = self.launch(name, *settings, "self_metrics.enabled=false", **environment)
+        self.assertEqual(server.request("POST", "/api/admin/seal")[0], 204)  # it expires first
+        yield name, trouble(before, self.state(
+            server, lambda page: page[series("halite_engine_expiry_stopped")] == 1))
+
+    # ---- the watcher -----------------------------------------------------------------------------
+
+    def timelines(self):
+        """({server: timeline}, {server: alerts that must fire})"""
+        wanted = dict(WANTED)
+        makers = [self.make_healthy, self.make_refusing, self.make_crowded, self.make_guarded, self.make_no_backup,
+                  self.make_damaged_chunks, self.make_damaged_names, self.make_damaged_log, self.make_short_log]
+        if full_disk.why_no_disk() is None:
+            wanted.update(ON_A_SMALL_DISK)
+            makers.insert(0, self.make_full_disk)
+        if PRELOADED:
+            wanted.update(PRELOADED_ONLY)
+            makers[:0] = [self.make_slow_queries, self.make_slow_disk, self.make_failing_disk, self.make_wrong_clock,
+                          self.make_jumped_clock]
+        with concurrent.futures.ThreadPoolExecutor(6) as workers:
+            made = list(workers.map(lambda maker: list(maker()), makers))
+        timelines = dict(one for several in made for one in several)
+        self.assertEqual(set(timelines), set(wanted))
+        return timelines, wanted
+
+    def watch(self, timelines):
+        """(a server with their metrics, the time until which they go)"""
+        watcher = self.server("--set", "self_metrics.enabled=false", "--store", "memory",
+                              data_dir=self.scratch / "watcher").start()
+        now_ms = int(time.time()) // 60 * MINUTE_MS
+        for name, timeline in timelines.items():
+            for own, labels in ((False, {"instance": name, "job": "halite"}), (True, {"host": name})):
+                body = "\n".join(timeline.lines(now_ms, own, **labels))
+                status, answer = watcher.request("POST", "/api/v1/import", body)
+                self.assertEqual(status, 204, answer)
+        return watcher, now_ms // 1000
+
+    def fire(self, watcher, own, now_s):
+        """{server: alerts} that fire at this time: true for as long as `for` says."""
+        firing = {}
+        label = "host" if own else "instance"
+        for alert, expr in (one for members in make.rules(own).values() for one in members):
+            hold_s = int(alert.hold[:-1]) * {"s": 1, "m": 60, "h": 3600}[alert.hold[-1]]
+            found = watcher.get_json(f"/api/v1/query_range?query={urllib.parse.quote(expr)}&start={now_s - hold_s}"
+                                     f"&end={now_s}&step=60")
+            for one in found["data"]["result"]:
+                if len(one["values"]) == hold_s // 60 + 1:
+                    firing.setdefault(one["metric"].get(label), set()).add(alert.name)
+        return firing
+
+    def test_each_alert_fires_and_none_when_all_is_well(self):
+        timelines, wanted = self.timelines()
+        watcher, now_s = self.watch(timelines)
+        tested = set().union(*wanted.values())
+        if PRELOADED and "full-disk" in wanted:
+            self.assertEqual(tested, set(ALERTS))
+        for own in (False, True):
+            firing = self.fire(watcher, own, now_s)
+            for name in wanted:
+                must = {alert for alert in wanted[name] if ALERTS[alert].own or not own}
+                self.assertLessEqual(must, firing.get(name, set()), (name, own))
+            self.assertEqual(firing.get("healthy", set()), set(), own)
+            # Before the trouble began, all was well.
+            earlier = self.fire(watcher, own, now_s - (BAD_MINUTES + 10) * 60)
+            for name in ("filling", "wrong-clock", "jumped-clock", "stuck", "no-backup"):  # for hours and days
+                earlier.pop(name, None)
+            self.assertEqual(earlier, {}, own)
+        self.replay(watcher, now_s, wanted)
+
+    def replay(self, watcher, now_s, wanted):
+        """The same by a real vmalert, which evaluates both files over that time and writes what fires."""
+        try:
+            program = go_program(PACKAGE, VERSION)
+        except unittest.SkipTest as why:  # what was found before counts
+            print(f"no replay: {why}", file=sys.stderr)
+            return
+        url = f"http://127.0.0.1:{watcher.port}"
+        for own in (False, True):
+            rules = make.HERE / ("halite-own.yml" if own else "halite.yml")
+            done = subprocess.run(
+                [program, f"-rule={rules}", f"-datasource.url={url}", f"-remoteWrite.url={url}",
+                 "-evaluationInterval=1m", f"-replay.timeFrom={rfc3339(now_s - 80 * 60)}", f"-replay.timeTo={rfc3339(now_s)}",
+                 "-replay.disableProgressBar", "-replay.rulesDelay=0"], capture_output=True, text=True, check=False)
+            self.assertEqual(done.returncode, 0, done.stderr[-3000:])
+            label = "host" if own else "instance"
+            found = watcher.get_json("/api/v1/query?time=%d&query=%s" % (now_s, urllib.parse.quote(
+                f'ALERTS{{alertstate="firing",{label}!=""}}')))
+            firing = {}
+            for one in found["data"]["result"]:
+                firing.setdefault(one["metric"][label], set()).add(one["metric"]["alertname"])
+            for name in wanted:
+                must = {alert for alert in wanted[name] if ALERTS[alert].own or not own}
+                self.assertLessEqual(must, firing.get(name, set()), (name, own))
+            self.assertEqual(firing.get("healthy", set()), set(), own)
+
+
+if __name__ == "__main__":
+    support.main()
