@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstddef>
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include "common/bytes/utf8.h"
@@ -89,6 +91,11 @@ std::string character_name(char32_t character) {
   append_utf8(to, character);
   to += '\'';
   return to;
+}
+
+std::string rfc3339_text(TimestampMs time) {
+  const std::chrono::sys_seconds seconds(std::chrono::seconds(time / 1000));
+  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", seconds);
 }
 
 }  // namespace halite::query::promql

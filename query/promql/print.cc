@@ -48,9 +48,11 @@ bool is_one_offset(const DurationExpr& expr) {
 
 }  // namespace
 
-bool is_plain_label(std::string_view name) {
+bool is_plain_label(std::string_view name) { return is_plain_metric(name) && !name.contains(':'); }
+
+bool is_plain_metric(std::string_view name) {
   return !name.empty() && !is_digit(name.front()) &&
-         std::ranges::all_of(name, [](char c) { return is_letter_or_digit(c) || c == '_'; });
+         std::ranges::all_of(name, [](char c) { return is_word_character(c) || c == ':'; });
 }
 
 std::string_view duration_symbol(DurationOp op) {

@@ -10,6 +10,8 @@ namespace halite::query::promql {
 
 // Whether a label's name needs no quotes.
 [[nodiscard]] bool is_plain_label(std::string_view name);
+// The same for a metric, which may also contain colons.
+[[nodiscard]] bool is_plain_metric(std::string_view name);
 
 // In one line, as Prometheus does: sum by (a) (rate(m{b="c"}[5m])).
 [[nodiscard]] std::string print(const Expr& expr);

@@ -22,7 +22,7 @@
 #include "common/data_point.h"
 #include "query/engine/engine.h"
 #include "query/engine/export_run.h"
-#include "query/promql/parse.h"
+#include "query/promql/print.h"
 #include "web/handlers/handlers.h"
 #include "web/handlers/prometheus_request.h"
 #include "web/json/error_map.h"
@@ -39,12 +39,6 @@ constexpr std::size_t kFederatedPieceBytes = 64 << 10;
 constexpr std::string_view kEmptyInstance = R"(instance="")";
 
 enum class NameForm : std::uint8_t { kUtf8, kUnderscores };
-
-bool is_plain_name(std::string_view name, bool colons) {
-  if (name.empty() || is_digit(name.front())) return false;
-  return std::ranges::all_of(
-      name, [colons](char c) { return is_letter_or_digit(c) || c == '_' || (colons && c == ':'); });
-}
 
 // Each character that is not plain as '_'.
 std::string with_underscores(std::string_view name, bool colons) {
@@ -72,7 +66,7 @@ void append_quoted(std::string& to, std::string_view text) {
 }
 
 void append_name(std::string& to, std::string_view name, bool colons) {
-  if (is_plain_name(name, colons)) {
+  if (colons ? query::promql::is_plain_metric(name) : query::promql::is_plain_label(name)) {
     to += name;
   } else {
     append_quoted(to, name);
@@ -160,7 +154,7 @@ class FederatedText final : public BodySource {
       append_name(to, name, true);
       to += " untyped\n";
     }
-    if (is_plain_name(name, true)) {
+    if (query::promql::is_plain_metric(name)) {
       to.append(name) += '{';
     } else {
       to += '{';

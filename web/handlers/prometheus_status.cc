@@ -27,6 +27,7 @@
 #include "common/json_string.h"
 #include "query/engine/engine.h"
 #include "query/limits.h"
+#include "query/promql/go_text.h"
 #include "storage/catalog/cardinality.h"
 #include "web/handlers/handlers.h"
 #include "web/handlers/prometheus_request.h"
@@ -44,10 +45,6 @@ constexpr std::string_view kPrometheusVersion = "3.14.0";
 constexpr std::size_t kListedDefault = 10;
 constexpr std::size_t kListedMax = 10'000;
 
-std::string rfc3339_text(TimestampMs time) {
-  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(static_cast<std::time_t>(time / 1000)));
-}
-
 std::string build_info(const VersionInfo& version) {
   return fmt::format(
       R"({{"version":"{}","revision":{},"branch":{},"buildUser":{},"buildDate":"{:%Y%m%d-%H:%M:%S}",)"
@@ -59,13 +56,13 @@ std::string build_info(const VersionInfo& version) {
 
 // There is no runtime of Go; its numbers are 0.
 std::string runtime_info(const Call& call) {
-  const std::string started = rfc3339_text(call.services.started_ms);
+  const std::string started = query::promql::rfc3339_text(call.services.started_ms);
   return fmt::format(R"({{"startTime":"{0}","CWD":"","hostname":{1},"serverTime":"{2}",)"
                      R"("reloadConfigSuccess":true,"lastConfigTime":"{0}","corruptionCount":0,)"
                      R"("goroutineCount":0,"GOMAXPROCS":0,"GOMEMLIMIT":0,"GOGC":"","GODEBUG":"",)"
                      R"("storageRetention":""}})",
                      started, json_string(call.options.host_name),
-                     rfc3339_text(call.services.clock.now_ms()));
+                     query::promql::rfc3339_text(call.services.clock.now_ms()));
 }
 
 // Those that say something here.

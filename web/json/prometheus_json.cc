@@ -13,6 +13,7 @@
 #include "common/bytes/utf8.h"
 #include "common/json_list.h"
 #include "common/json_string.h"
+#include "query/promql/number_text.h"
 #include "web/http/dialect.h"
 
 namespace halite::web {
@@ -34,25 +35,6 @@ void append_end(std::string& to, const PrometheusNotes& notes) {
   append_notes(to, "warnings", notes.warnings);
   append_notes(to, "infos", notes.infos);
   to += '}';
-}
-
-// The digits of an integer of 2^53 and more: the shortest ones, then zeros.
-char* write_great(char* to, double value) {
-  std::array<char, kPrometheusValueBytesMax> text;
-  const char* const begin = text.data();
-  const char* const end =
-      std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::scientific)
-          .ptr;
-  const char* const e = std::find(begin, end, 'e');
-  int exponent = 0;
-  std::from_chars(e + 2, end, exponent);  // behind the sign, which is '+'
-  int digits = 0;
-  for (const char* at = begin; at != e; ++at) {
-    if (*at == '.') continue;
-    *to++ = *at;
-    if (*at != '-') ++digits;
-  }
-  return std::fill_n(to, exponent + 1 - digits, '0');
 }
 
 // [1435781451.781,"1"]
@@ -126,7 +108,7 @@ char* write_prometheus_value(char* to, double value) {
   if (magnitude != 0 && (magnitude < kShort || magnitude >= kLong)) {
     return std::to_chars(to, end, value, std::chars_format::scientific).ptr;
   }
-  if (magnitude >= kExactMax) return write_great(to, value);
+  if (magnitude >= kExactMax) return std::ranges::copy(promql::fixed_text(value), to).out;
   return std::to_chars(to, end, value, std::chars_format::fixed).ptr;
 }
 

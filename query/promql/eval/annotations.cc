@@ -1,10 +1,8 @@
 #include "query/promql/eval/annotations.h"
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include "query/promql/go_text.h"
@@ -15,12 +13,6 @@ namespace halite::query::promql {
 namespace {
 
 constexpr std::size_t kAnnotationsMax = 10;
-
-// A time of RFC 3339, in whole seconds.
-std::string rfc3339_text(TimestampMs time) {
-  const std::chrono::sys_seconds seconds(std::chrono::seconds(time / 1000));
-  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", seconds);
-}
 
 std::vector<std::string> first_annotations(std::vector<std::string> all, std::string_view kind) {
   if (all.size() <= kAnnotationsMax) return all;
