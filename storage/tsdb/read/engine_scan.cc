@@ -21,13 +21,6 @@ constexpr std::size_t kBlocksPerBatch = 256;
 // Few enough that they are still in a core's cache when the caller reads them.
 constexpr std::size_t kPointsPerBatch = 16 << 10;
 
-chunk::PointsView part_of(const chunk::Points& points, TimeRange range) {
-  const auto begin = std::ranges::lower_bound(points.times, range.begin);
-  const auto end = std::lower_bound(begin, points.times.end(), range.end);
-  return points.view().slice(static_cast<std::size_t>(begin - points.times.begin()),
-                             static_cast<std::size_t>(end - begin));
-}
-
 void set_floats(chunk::PointsView points, Block& block) {
   const std::size_t floats = points.float_count();
   if (floats == points.size()) {
@@ -296,7 +289,7 @@ Result<void> EngineScan::Reader::read_slot(std::int64_t period, const Wanted& wa
     if (answered) return {};
   }
   if (key_.empty() && wanted.recent.size() == 1) {
-    const chunk::PointsView part = part_of(wanted.recent.front().points, range);
+    const chunk::PointsView part = wanted.recent.front().points.within(range);
     TRY_VOID(blocks_held_.add(part.size() * kPointBytes));
     add_blocks(wanted.series->id, part);
     return {};
@@ -349,7 +342,7 @@ Result<void> EngineScan::Reader::add_pieces(std::int64_t period, const Wanted& w
   }
   for (SummaryPlan::Piece& piece : pieces) {
     if (piece.decode) {
-      add_blocks(wanted.series->id, part_of(points, piece.range));
+      add_blocks(wanted.series->id, points.within(piece.range));
     } else if (!piece.totals.empty()) {
       Block& block = blocks_.emplace_back();
       block.series = wanted.series->id;
@@ -369,7 +362,7 @@ Result<chunk::Points> EngineScan::Reader::points_of(std::int64_t period, const W
   work_.chunks_decoded += stored.chunks_decoded;
   work_.chunks_skipped += stored.chunks_skipped;
   for (const chunk::FlushedRun& run : wanted.recent) {
-    const chunk::PointsView part = part_of(run.points, range);
+    const chunk::PointsView part = run.points.within(range);
     if (part.size() == 0) continue;
     TRY_VOID(blocks_held_.add(part.size() * kPointBytes));
     stored.runs.push_back({.flush_number = run.flush_number, .points = {}});

@@ -64,6 +64,13 @@ std::size_t PointsView::float_count() const {
   return floats;
 }
 
+PointsView Points::within(TimeRange range) const {
+  const auto begin = std::ranges::lower_bound(times, range.begin);
+  const auto end = std::lower_bound(begin, times.end(), range.end);
+  return view().slice(static_cast<std::size_t>(begin - times.begin()),
+                      static_cast<std::size_t>(end - begin));
+}
+
 void Points::append(PointsView points) {
   times.insert(times.end(), points.times.begin(), points.times.end());
   values.insert(values.end(), points.values.begin(), points.values.end());

@@ -66,6 +66,7 @@ struct Points {
   [[nodiscard]] std::size_t size() const { return times.size(); }
   [[nodiscard]] bool empty() const { return times.empty(); }
   [[nodiscard]] PointsView view() const { return {times, values, floats.words(), 0}; }
+  [[nodiscard]] PointsView within(TimeRange range) const;
 
   void push_back(TimestampMs time, ValueBits value, bool is_float) {
     times.push_back(time);
