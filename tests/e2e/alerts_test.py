@@ -532,15 +532,10 @@ class Alerts(support.HaliteTest):
     def make_wrong_clock(self):
         _, environment = self.odd("wrong-clock", ODD_CLOCK_S=str(-3 * DAY_S))
         server = self.launch("wrong-clock", f"engine.backup_dir={self.scratch}/old-backups", **environment)
-        self.use_at(server, time.time() - 3 * DAY_S)
-        before = self.state(server)
+        self.put(server, at=time.time() - 3 * DAY_S)
         self.assertEqual(server.request("POST", "/api/admin/backup")[0], 202)
-        after = self.state(server, lambda page: page[series("halite_backup_newest_time_seconds")] > 0)
-        yield "wrong-clock", Timeline((-PAST_MINUTES, after), (0, after))
-        del before
-
-    def use_at(self, server, second):
-        self.put(server, at=second)
+        state = self.state(server, lambda page: page[series("halite_backup_newest_time_seconds")] > 0)
+        yield "wrong-clock", Timeline((-PAST_MINUTES, state), (0, state))
 
     def make_jumped_clock(self):
         name, settings = "jumped-clock", ("storage.ttl_ms=30d",)

@@ -46,6 +46,16 @@ class AwayTest(unittest.TestCase):
                 self.assertLess(time.monotonic(), end)
                 time.sleep(0.2)
 
+    def await_metrics(self, *lines):
+        """Those of the alerts HaliteNotReady and HaliteHBaseAway."""
+        end = time.monotonic() + PATIENCE_SECONDS
+        while True:
+            page = self.halite.request("GET", "/metrics")[1].decode()
+            if all(f"\n{line}" in page for line in lines):
+                return
+            self.assertLess(time.monotonic(), end, page)
+            time.sleep(0.2)
+
     def stored(self):
         answer = self.halite.get_json(f"/api/query?start={START}&end={START + 3600}&m=sum:away")
         return len(answer[0]["dps"])
@@ -57,7 +67,8 @@ class AwayTest(unittest.TestCase):
         self.addCleanup(cluster.stop)
         self.addCleanup(cluster.kill_all)  # there is nothing to keep
         self.halite = EarlyServer("--hbase-quorum", cluster.quorum, "--set", "hbase.timeout_ms=3s",
-                                   "--set", "self_metrics.enabled=false", store="hbase")
+                                   "--set", "self_metrics.enabled=false", "--set", "self_metrics.interval_ms=200ms",
+                                   store="hbase")
         self.addCleanup(self.halite.stop)
         self.await_status("/-/ready", 503, "the store is unavailable")
         self.assertEqual(self.halite.request("GET", "/-/healthy")[0], 200)
@@ -67,14 +78,17 @@ class AwayTest(unittest.TestCase):
         self.await_door()
         self.halite.put(points(50, 0))
         self.assertEqual(self.stored(), 50)
+        self.await_metrics("halite_process_ready 1\n")
 
         cluster.stop()
         status, body = self.halite.post("/api/put?details", points(50, 50))
         self.assertEqual(status, 503, body)
         self.await_status("/-/ready", 503)
+        self.await_metrics("halite_process_ready 0\n", "halite_hbase_requests_total ")
 
         cluster.start()
         self.await_status("/-/ready", 200)
+        self.await_metrics("halite_process_ready 1\n")
         self.halite.put(points(50, 100))
         self.assertGreaterEqual(self.stored(), 100)
 
