@@ -23,6 +23,11 @@ SECTIONS = {  # of the runbook
     "halite-damage-log": "HaliteLogDamaged",
     "halite-lost-log": "HaliteLogEndLost",
     "halite-expiry": "HaliteExpiryPaused",
+    "halite-unknown": "HalitePointsUnknown",
+    "halite-series-refused": "HaliteSeriesRefused",
+    "halite-rejected": "HaliteConnectionsRejected",
+    "halite-waiting": "HaliteQueriesWait",
+    "halite-backups": "HaliteBackupFails",
 }
 EVALUATE = "1m"
 WINDOW_S = 300
@@ -84,6 +89,19 @@ ALERTS = [
           "0s", "Acknowledged points were missing when the server started.", severity="critical"),
     Alert("halite-expiry", "Nothing expires", most("halite.engine.expiry_stopped"), 0, "0s",
           "The clock jumped ahead, so expiry waits: see docs/operate/retention.md."),
+    Alert("halite-unknown", "Points may be lost", counted("halite.ingest.points_unknown_total"), 0,
+          "0s", "It is unknown whether some points are stored; their senders got 503.", unit="wps",
+          severity="critical"),
+    Alert("halite-series-refused", "New series are refused",
+          counted("halite.new.series_refused_total"), 0, "5m",
+          "A limit of series is reached; the page names the metrics under Status.", unit="ops"),
+    Alert("halite-rejected", "Connections are rejected",
+          counted("halite.web.connections_rejected_total"), 0, "2m",
+          "web.connections_max or web.connections_per_address_max is reached.", unit="ops"),
+    Alert("halite-waiting", "Queries wait", most("halite.query.waiting"), 0, "5m",
+          "query.running_max is reached; the page shows the queries under Status."),
+    Alert("halite-backups", "Backups fail", counted("halite.backup.failures_total"), 0, "0s",
+          "GET /api/admin/backup has the error.", unit="ops"),
 ]
 
 

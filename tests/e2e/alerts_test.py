@@ -216,6 +216,12 @@ class Rules(support.HaliteTest):
                         self.assertIn(name, kinds)
                         self.assertEqual(kinds[name] == "histogram", name != metric, metric)
 
+    @unittest.skipUnless(shutil.which("promtool"), "promtool is not installed")
+    def test_syntax_by_promtool(self):
+        done = subprocess.run(["promtool", "check", "rules", *make.files()], capture_output=True, text=True,
+                              check=False)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
     def test_rules_of_grafana_link_to_runbooks(self):
         rules = json.loads((ROOT / "grafana/provisioning/alerting/halite.json").read_text())["groups"][0]["rules"]
         anchors = {make.runbook(alert) for alert in ALERTS.values()}
