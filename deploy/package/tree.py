@@ -40,8 +40,8 @@ def normalize(root, seconds):
 
 
 def pack(directory, seconds):
-    """DIRECTORY.tar.xz: the same bytes whenever and by whomever it is packed."""
-    packed = directory.parent / f"{directory.name}.tar.xz"
+    """DIRECTORY.tar.gz: the same bytes whenever and by whomever it is packed."""
+    packed = directory.parent / f"{directory.name}.tar.gz"
     run("tar", "--sort=name", f"--mtime=@{seconds}", "--owner=0", "--group=0", "--numeric-owner", "--format=gnu",
-        "--use-compress-program=xz -6 -T1", "-cf", packed, "-C", directory.parent, directory.name)
+        "--use-compress-program=gzip -9 -n", "-cf", packed, "-C", directory.parent, directory.name)
     return packed

@@ -1,6 +1,7 @@
 """A machine of systemd's in namespaces of its own: processes, mounts, network, host name.
 
-Its files are those of this machine's root with a layer in memory above them, so that nothing done there is seen here.
+Its files are those of a root directory, by default of this machine's, with a layer in memory above them, so that nothing done
+there is seen here.
 """
 
 import os
@@ -21,14 +22,14 @@ mount --make-rprivate /
 mount -t tmpfs tmpfs "$1"
 cd "$1"
 mkdir upper work root
-mount -t overlay overlay -o lowerdir=/,upperdir=upper,workdir=work root
+mount -t overlay overlay -o "lowerdir=$2",upperdir=upper,workdir=work root
 mount -t proc proc root/proc
 mount -t sysfs sysfs root/sys
 mount -t cgroup2 cgroup2 root/sys/fs/cgroup
 mount --rbind /dev root/dev
 mount -t tmpfs tmpfs root/run
 mount -t tmpfs tmpfs root/tmp
-for shown in "${@:2}"; do
+for shown in "${@:3}"; do
   mkdir -p "root$shown"
   mount --bind "$shown" "root$shown"
 done
@@ -48,15 +49,15 @@ class NoMachine(Exception):
 
 
 class Machine:
-    """`shown` are directories that it sees as they are here, wherever they are mounted."""
+    """`root` is the directory with its system. `shown` are directories that it sees as they are here, wherever they are mounted."""
 
-    def __init__(self, shown):
+    def __init__(self, shown, root="/"):
         if os.geteuid() != 0 or not SYSTEMD.exists():
             raise NoMachine("wants root and systemd")
         self.root = tempfile.mkdtemp(prefix="halite-systemd-")
         self.holder = subprocess.Popen(
             ["unshare", "--fork", "--kill-child", "--pid", "--mount", "--cgroup", "--uts", "--ipc", "--net",
-             "bash", "-c", BOOT, "bash", self.root, *map(str, shown)],
+             "bash", "-c", BOOT, "bash", self.root, str(root), *map(str, shown)],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
         self.init = None
         try:
