@@ -175,6 +175,8 @@ class Timeline:
             if metric["__name__"] not in WATCHED[own]:
                 continue
             values = [state.of(own).get(one) for state in self.states]
+            if set(values) == {0} and metric.get("reason") not in (None, "storage"):
+                continue  # one reason that nobody met is enough
             growing = grows(metric["__name__"])
             if change := changes.get(metric["__name__"]):
                 points = [(at, change(at / 1000)) for at, _, _ in places]
