@@ -35,23 +35,17 @@
 #include <utility>
 #include <vector>
 
-#include <dlfcn.h>
 #include <pthread.h>
+
+#include "tests/support/preloaded.h"
 
 namespace {
 
+using halite::test::real;
+using halite::test::variable;
+
 constexpr std::size_t kSectorBytes = 512;
 constexpr int kCut = 137;  // the exit code, as main.cc's
-
-template <class Function>
-Function* real(const char* name) {
-  return reinterpret_cast<Function*>(::dlsym(RTLD_NEXT, name));
-}
-
-std::string variable(const char* name) {
-  const char* const value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe)
-  return value == nullptr ? "" : value;
-}
 
 // What a file was when it was synced last, as far as it differs from what it is.
 struct Unsynced {

@@ -2,9 +2,8 @@
 // fails, for alerts_test.py.
 //
 //   ODD_CLOCK_S   seconds that the clock is ahead (negative: behind)
-//   ODD_CONTROL   a directory. A number in its file sync_ms, or read_ms, is the time that each
-//   sync,
-//                 or read, takes in addition. While it has a file sync_fails, syncs fail.
+//   ODD_CONTROL   a directory. Its file sync_ms has the milliseconds that each sync takes longer,
+//                 read_ms those of each read. While there is a file sync_fails, syncs fail.
 #include <unistd.h>
 
 #include <cerrno>
@@ -15,19 +14,12 @@
 #include <string>
 #include <thread>
 
-#include <dlfcn.h>
+#include "tests/support/preloaded.h"
 
 namespace {
 
-template <class Function>
-Function* real(const char* name) {
-  return reinterpret_cast<Function*>(::dlsym(RTLD_NEXT, name));
-}
-
-std::string variable(const char* name) {
-  const char* const value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe)
-  return value == nullptr ? "" : value;
-}
+using halite::test::real;
+using halite::test::variable;
 
 std::string control(const char* file) {
   static const std::string kDirectory = variable("ODD_CONTROL");
