@@ -157,6 +157,7 @@ GROUPS = {
               "5m", "warning", "Requests to HBase wait or time out."),
     ],
 }
+ALERTS = {alert.name: alert for group in GROUPS.values() for alert in group}
 
 
 def own_names(expr):

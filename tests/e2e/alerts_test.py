@@ -7,11 +7,9 @@ that watches then gets them as two hours of metrics: as if scraped (halite_x_y, 
 stored by the server itself (halite.x.y, with `host`). The expressions are evaluated there, also for as long as
 `for` says. Only what takes hours, or an HBase, is made up: see made_up(). tests/hbase/away_test.py has the HBase."""
 
-import bisect
 import concurrent.futures
 import json
 import pathlib
-import re
 import shutil
 import socket
 import subprocess
@@ -27,18 +25,12 @@ ROOT = support.HERE.parent.parent
 sys.path[:0] = [str(ROOT / "deploy/alerts"), str(ROOT / "tests/crash")]
 import full_disk  # noqa: E402
 import make  # noqa: E402
+from alert_timelines import BAD_MINUTES, MINUTE_MS, PAST_MINUTES, State, Timeline, read_page, series, trouble  # noqa: E402
 from go_programs import go_program  # noqa: E402
 from vmalert_test import PACKAGE, VERSION  # noqa: E402
 
-MINUTE_MS = 60_000
-STEP_MS = 60_000
-PAST_MINUTES = 150
-BAD_MINUTES = 20  # so long the trouble has lasted; longer than every `for` but those of made_up()
 DAY_S = 86400
 
-WATCHED = {own: {found for members in make.rules(own).values() for _, expr in members
-                 for found in re.findall(r"halite[._][\w.]+", expr)} for own in (False, True)}
-ALERTS = {alert.name: alert for group in make.GROUPS.values() for alert in group}
 PRELOADED = [word.split("=")[1] for word in sys.argv if word.startswith("--preload=")]
 sys.argv = [word for word in sys.argv if not word.startswith("--preload=")]
 
@@ -75,178 +67,8 @@ PRELOADED_ONLY = {
 }
 
 
-def series(name, **labels):
-    """The text that stands for a series: its labels as JSON."""
-    return json.dumps({"__name__": name, **labels}, sort_keys=True)
-
-
-def read_page(text):
-    """{series: value} of a page of /metrics."""
-    page = {}
-    for line in text.splitlines():
-        if found := re.fullmatch(r"(\w+)(?:\{(.*)\})? (\S+)", line):
-            labels = dict(re.findall(r'(\w+)="([^"]*)"', found[2] or ""))
-            page[series(found[1], **labels)] = float(found[3])
-    return page
-
-
-def read_stats(answer):
-    """The same of /api/stats, with the names and tags that a server stores of itself."""
-    return {series(one["metric"].removeprefix("tsd."), **one["tags"]): float(one["value"])
-            for one in answer if one["metric"].startswith("tsd.halite.")}
-
-
 def rfc3339(second):
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(second))
-
-
-def grows(name):
-    return re.search(r"([._]total|[._]count|[._]sum|_bucket)$", name) is not None
-
-
-class State:
-    """What a server says of itself at one moment."""
-
-    def __init__(self, server, headers=None):
-        status, page = server.request("GET", "/metrics", headers=headers)
-        if status != 200:
-            raise AssertionError(f"/metrics: {status} {page}")
-        self.scraped = read_page(page.decode())
-        self.own = read_stats(json.loads(server.request("GET", "/api/stats", headers=headers)[1]))
-        self.taken_s = time.time()
-
-    def of(self, own):
-        return self.own if own else self.scraped
-
-    def with_values(self, **values):
-        """A copy in which these metrics, as scraped, have other values."""
-        other = object.__new__(State)
-        other.taken_s, other.scraped, other.own = self.taken_s, dict(self.scraped), dict(self.own)
-        host = json.loads(next(iter(self.own)))["host"]
-        for name, value in values.items():
-            other.scraped[series(name)] = value
-            other.own[series(name.replace("_", ".", 2), host=host)] = value
-        return other
-
-
-class Timeline:
-    """States of one server at minutes before now. Between them counters grow evenly, and gauges are those of the
-    later state: the trouble begins after the earlier one."""
-
-    def __init__(self, *knots, overrides=None):
-        self.minutes = [minute for minute, _ in knots]
-        self.states = [state for _, state in knots]
-        self.overrides = overrides or {}  # {metric as scraped: function of the time in s}
-
-    def places(self, now_ms):
-        """[(time in ms, number of the state before, share of the way to the next)]"""
-        found = []
-        for at in range(now_ms + self.minutes[0] * MINUTE_MS, now_ms + self.minutes[-1] * MINUTE_MS + 1, STEP_MS):
-            minute = (at - now_ms) / MINUTE_MS
-            before = max(bisect.bisect_left(self.minutes, minute), 1) - 1
-            begin, end = self.minutes[before:before + 2]
-            found.append((at, before, (minute - begin) / (end - begin)))
-        return found
-
-    @staticmethod
-    def value(values, growing, before, share):
-        begin, end = values[before:before + 2]
-        if begin is None and growing and share > 0:  # it came when it counted first
-            begin = 0
-        if begin is None or end is None or not growing:
-            return end if share > 0 else begin
-        # A server that started again counts from 0.
-        return end * share if end < begin else begin + (end - begin) * share
-
-    def overridden(self, begin_s, own):
-        """{metric: function of the time in s}: what is not as it was when the states were taken."""
-        clock = self.states[-1].scraped[series("halite_process_time_seconds")] - self.states[-1].taken_s
-        changes = {"halite_process_time_seconds": lambda second: second + clock,
-                   "halite_process_uptime_seconds": lambda second: second - begin_s,
-                   "halite_engine_maintenance_rounds_total": lambda second: (second - begin_s) // 5, **self.overrides}
-        return {name.replace("_", ".", 2) if own else name: change for name, change in changes.items()}
-
-    def lines(self, now_ms, own, **labels):
-        """Its points of metrics that rules name, as lines of /api/v1/import."""
-        places = self.places(now_ms)
-        changes = self.overridden(places[0][0] / 1000, own)
-        for one in {one for state in self.states for one in state.of(own)}:
-            metric = json.loads(one)
-            if metric["__name__"] not in WATCHED[own]:
-                continue
-            values = [state.of(own).get(one) for state in self.states]
-            if set(values) == {0} and metric.get("reason") not in (None, "storage"):
-                continue  # one reason that nobody met is enough
-            growing = grows(metric["__name__"])
-            if change := changes.get(metric["__name__"]):
-                points = [(at, change(at / 1000)) for at, _, _ in places]
-            else:
-                points = [(at, self.value(values, growing, before, share)) for at, before, share in places]
-            points = [point for point in points if point[1] is not None]
-            if points:
-                times, values = zip(*points)
-                yield json.dumps({"metric": {**metric, **labels}, "values": values, "timestamps": times})
-
-
-def trouble(before, after, overrides=None):
-    return Timeline((-PAST_MINUTES, before), (-BAD_MINUTES, before), (0, after), overrides=overrides)
-
-
-class Rules(support.HaliteTest):
-    """What needs no server in a bad state."""
-
-    def test_files_metrics_runbooks_and_syntax(self):
-        done = subprocess.run([sys.executable, make.__file__, "--check"], capture_output=True, check=False)
-        self.assertEqual((done.returncode, done.stderr), (0, b""))
-        code, reference, err = self.run_halite("metrics")
-        self.assertEqual(code, 0, err)
-        kinds = dict(re.findall(r"^\| `(halite_\w+)` \| (\w+) \|", reference, re.MULTILINE))
-        runbook = (ROOT / "docs/operate/alerts.md").read_text()
-        sections = re.findall(r"^### (Halite\w+)$", runbook, re.MULTILINE)
-        self.assertEqual(sections, list(ALERTS))  # in this order, none twice
-        for name, body in zip(sections, re.split(r"^### Halite\w+$", runbook, flags=re.MULTILINE)[1:]):
-            for part in ("**Meaning.**", "**Look.**", "**Do.**"):
-                self.assertIn(part, body, name)
-        server = self.server("--store", "memory", "--set", "self_metrics.enabled=false").start()
-        for own in (False, True):
-            for alert, expr in (one for members in make.rules(own).values() for one in members):
-                with self.subTest(alert.name, own=own):
-                    parsed = server.get_json(f"/api/v1/parse_query?query={urllib.parse.quote(expr)}")
-                    self.assertEqual(parsed["status"], "success")
-                    for metric in re.findall(r"\bhalite_\w+", alert.expr):
-                        name = re.sub(r"_(sum|count|bucket)$", "", metric)
-                        self.assertIn(name, kinds)
-                        self.assertEqual(kinds[name] == "histogram", name != metric, metric)
-
-    @unittest.skipUnless(shutil.which("promtool"), "promtool is not installed")
-    def test_syntax_by_promtool(self):
-        done = subprocess.run(["promtool", "check", "rules", *make.files()], capture_output=True, text=True,
-                              check=False)
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-
-    def test_rules_of_grafana_link_to_runbooks(self):
-        rules = json.loads((ROOT / "grafana/provisioning/alerting/halite.json").read_text())["groups"][0]["rules"]
-        anchors = {make.runbook(alert) for alert in ALERTS.values()}
-        self.assertLessEqual({rule["annotations"]["runbook_url"] for rule in rules}, anchors)
-
-    def test_dashboards_show_what_the_rules_watch(self):
-        kept = ROOT / "grafana/provisioning/dashboards/halite"
-        panels = {name: [json.dumps(panel["targets"]) for panel in json.loads((kept / name).read_text())["panels"]
-                         if "targets" in panel] for name in ("server.json", "server_promql.json")}
-        code, reference, err = self.run_halite("metrics")
-        self.assertEqual(code, 0, err)
-        known = set(re.findall(r"^\| `(halite_\w+)` \|", reference, re.MULTILINE))
-        for file, own in (("server.json", True), ("server_promql.json", False)):
-            shown = set()
-            for text in panels[file]:
-                for name in re.findall(r'"(halite\.[\w.]+)"' if own else r"\b(halite_\w+)", text):
-                    shown.add(re.sub(r"_seconds_(sum|count|bucket)$", "_seconds", name.replace(".", "_")))
-            self.assertLessEqual(shown, known, file)
-            for alert in ALERTS.values():
-                watched = {re.sub(r"_seconds_(sum|count)$", "_seconds", name)
-                           for name in re.findall(r"\bhalite_\w+", alert.expr)}
-                if alert.own or not own:
-                    self.assertLessEqual(watched, shown, (file, alert.name))
 
 
 class Alerts(support.HaliteTest):
@@ -371,7 +193,7 @@ class Alerts(support.HaliteTest):
         for _ in range(200):
             status = server.request("GET", "/api/version", headers={"Authorization": "Bearer wrong"})[0]
             self.assertIn(status, (401, 429))
-        # Who comes from this address must wait, but not who is right at once.
+        # Wrong logins from this address must now wait; the right token is accepted at once.
         after = self.eventually("the right token again", lambda: self.state_or_none(server, right))
         yield "guarded", trouble(before, after)
 
@@ -604,11 +426,11 @@ class Alerts(support.HaliteTest):
         watcher, now_s = self.watch(timelines)
         tested = set().union(*wanted.values())
         if PRELOADED and "full-disk" in wanted:
-            self.assertEqual(tested, set(ALERTS))
+            self.assertEqual(tested, set(make.ALERTS))
         for own in (False, True):
             firing = self.fire(watcher, own, now_s)
             for name in wanted:
-                must = {alert for alert in wanted[name] if ALERTS[alert].own or not own}
+                must = {alert for alert in wanted[name] if make.ALERTS[alert].own or not own}
                 self.assertLessEqual(must, firing.get(name, set()), (name, own))
             self.assertEqual(firing.get("healthy", set()), set(), own)
             # Before the trouble began, all was well.
@@ -640,7 +462,7 @@ class Alerts(support.HaliteTest):
             for one in found["data"]["result"]:
                 firing.setdefault(one["metric"][label], set()).add(one["metric"]["alertname"])
             for name in wanted:
-                must = {alert for alert in wanted[name] if ALERTS[alert].own or not own}
+                must = {alert for alert in wanted[name] if make.ALERTS[alert].own or not own}
                 self.assertLessEqual(must, firing.get(name, set()), (name, own))
             self.assertEqual(firing.get("healthy", set()), set(), own)
 
