@@ -21,11 +21,11 @@ std::optional<Response> check_origin(const Call& call) {
   const std::string_view origin = call.request.headers.get("Origin");
   const bool options = call.request.method == "OPTIONS";
   const std::string_view domains = call.options.cors_domains;
-  if (!options && (domains.empty() || origin.empty())) return std::nullopt;
-  const bool prometheus = call.target.dialect == Dialect::kPrometheus ||
-                          call.target.dialect == Dialect::kPrometheusJson;
-  if (prometheus && (domains.empty() || origin.empty())) return text_response(204, "");
   if (domains.empty() || origin.empty()) {
+    if (!options) return std::nullopt;
+    const Dialect dialect = call.target.dialect;
+    const bool prometheus = dialect == Dialect::kPrometheus || dialect == Dialect::kPrometheusJson;
+    if (prometheus) return text_response(204, "");
     return error_response(
         call, 405, "Method not allowed",
         fmt::format("The HTTP method [{}] is not permitted", call.request.method));

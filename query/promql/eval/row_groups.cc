@@ -5,6 +5,16 @@
 #include <utility>
 
 namespace halite::query::promql {
+namespace {
+
+std::string_view label_of(const storage::Series& series, std::string_view name) {
+  if (name == kMetricLabel) return series.metric.text();
+  const auto tag = std::ranges::find(series.tags, name, &storage::SeriesTag::key);
+  return tag == series.tags.end() ? std::string_view() : tag->value;
+}
+
+}  // namespace
+
 RowGroups::RowGroups(std::vector<std::string> names, bool listed)
     : names_(std::move(names)), listed_(listed) {
   if (!listed_) names_.emplace_back("__name__");
@@ -54,16 +64,8 @@ void RowGroups::append_listed(const Labels& labels) {
 
 void RowGroups::append_listed(const storage::Series& series, bool names_count) {
   for (const std::string& name : names_) {
-    std::string_view value;
-    if (std::ranges::find(kNameLabels, name) != kNameLabels.end() && !names_count) {
-      // It has none.
-    } else if (name == kMetricLabel) {
-      value = series.metric.text();
-    } else {
-      const auto tag = std::ranges::find(series.tags, name, &storage::SeriesTag::key);
-      if (tag != series.tags.end()) value = tag->value;
-    }
-    append_key_part(key_, value);
+    const bool counts = names_count || std::ranges::find(kNameLabels, name) == kNameLabels.end();
+    append_key_part(key_, counts ? label_of(series, name) : std::string_view());
   }
 }
 
