@@ -11,7 +11,7 @@ only when all passed, the version is tagged.
   docs        ./dev docs
   ci          .ci/run
   nightly     .ci/run nightly; with ./dev go-back, which opens what is written by the binary of the version before
-  package     ./dev package, if there is such a command
+  package     ./dev package
   directories tests/compat/make.py makes the data directories of the version
 
 Then the tag vVERSION, and after it a commit with the directories, which name the tagged revision. Nothing is
@@ -129,10 +129,7 @@ class Release:
         self.run(".ci/run", "nightly")
 
     def package(self):
-        if re.search(r"^  package ", self.said("./dev", "help"), re.MULTILINE):
-            self.run("./dev", "package")
-        else:
-            print("there is no ./dev package")
+        self.run("./dev", "package")
 
     def directories(self):
         into = pathlib.Path(tempfile.mkdtemp(prefix="halite-release-"))
