@@ -131,7 +131,7 @@ class RollingTest(unittest.TestCase):
             self.assertEqual(self.stored(server), expected, server.log_text())
 
     def check_both(self, senders):
-        """What was acknowledged before the question is in the answers of both."""
+        """Both servers return every point that was acknowledged before the query."""
         self.assertEqual([str(sender.trouble) for sender in senders if sender.trouble], [])
         expected = collections.defaultdict(dict)
         for sender in senders:

@@ -82,7 +82,7 @@ TEST_F(UnloadingTest, NamesNeedNoSeriesInMemory) {
   pass(140);
   ASSERT_EQ(table().size(), 1U);
   EXPECT_EQ(values(0), 21U);
-  EXPECT_EQ(values(world_.clock.now_ms() - 5 * kMinute), 1U) << "what is in memory is all";
+  EXPECT_EQ(values(world_.clock.now_ms() - 5 * kMinute), 1U) << "only what is in memory";
   EXPECT_EQ(table().size(), 1U);
 }
 
