@@ -71,12 +71,10 @@ void SeriesWindows::add_some(SeriesProgress& series, std::size_t count, std::spa
   append(all);
   if (all.times.empty()) return;
   const std::size_t first = evaluate_until(all.times.back(), all, series.step, column);
-  if (!in_place || first > all.size() / 2) {
-    if (in_place) {
-      erase_front(all, first);
-    } else {
-      copy_rest(all, first, series.samples);
-    }
+  if (!in_place) {
+    copy_rest(all, first, series.samples);
+  } else if (first > all.size() / 2) {
+    erase_front(all, first);
   }
 }
 
