@@ -1,5 +1,5 @@
-// Sends points by telnet as fast as a server takes them: what scripts load servers with, since a
-// million series are too many for Python.
+// Sends points as fast as a server takes them, by telnet or remote_write: what scripts load servers
+// with, since a million series are too many for Python.
 //
 //   point_load PORT SERIES BEGIN STEPS STEP CONNECTIONS [POINTS_A_SECOND [FIRST_HOST [WORD...]]]
 //
@@ -10,23 +10,29 @@
 //   series  all steps of a series, then the next series; otherwise a step of all, then the next
 //   random  values are random numbers of two digits; otherwise they repeat after 100 steps
 //   sync    points sent are durable, too, which Halite alone can say
+//   remote_write  by remote_write 1.0, at most about 2,000 points a request; dots in metrics become
+//   _
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
+#include <snappy.h>
 
 namespace {
 
@@ -36,6 +42,7 @@ constexpr std::string_view kMetrics[] = {
     "cpu.usage_guest",  "cpu.usage_guest_nice"};
 constexpr std::size_t kMetricCount = std::size(kMetrics);
 constexpr std::size_t kSendBytes = 256 << 10;
+constexpr std::uint64_t kPointsARequest = 2'000;
 
 struct Load {
   std::uint16_t port = 0;
@@ -49,14 +56,71 @@ struct Load {
   bool series_after_series = false;
   bool sync = false;
   bool random = false;
+  bool remote_write = false;
 };
 
-std::string tags_of(std::uint64_t host) {
-  return fmt::format(
-      "hostname=host_{0} region=region-{1} datacenter=region-{1}{2} rack={3} os=Debian{4} "
-      "arch={5} team={6} service={7}\n",
-      host, host % 9, "abc"[host % 3], host % 100, 11 + host % 3, host % 2 == 0 ? "amd64" : "arm64",
-      host % 5, host % 20);
+void append_varint(std::string& out, std::uint64_t value) {
+  for (; value >= 0x80; value >>= 7) out += static_cast<char>(value | 0x80);
+  out += static_cast<char>(value);
+}
+
+// A field of protobuf that has a length.
+void append_field(std::string& out, char number, std::string_view payload) {
+  out += static_cast<char>(number << 3 | 2);
+  append_varint(out, payload.size());
+  out += payload;
+}
+
+// prometheus.TimeSeries.labels
+void append_label(std::string& out, std::string_view name, std::string_view value) {
+  std::string label;
+  append_field(label, 1, name);
+  append_field(label, 2, value);
+  append_field(out, 1, label);
+}
+
+// How the tags of a host end a put line, or are labels of a series.
+std::string tags_of(const Load& load, std::uint64_t host) {
+  std::pair<std::string_view, std::string> tags[] = {
+      {"hostname", fmt::format("host_{}", host)},
+      {"region", fmt::format("region-{}", host % 9)},
+      {"datacenter", fmt::format("region-{}{}", host % 9, "abc"[host % 3])},
+      {"rack", fmt::format("{}", host % 100)},
+      {"os", fmt::format("Debian{}", 11 + host % 3)},
+      {"arch", host % 2 == 0 ? "amd64" : "arm64"},
+      {"team", fmt::format("{}", host % 5)},
+      {"service", fmt::format("{}", host % 20)}};
+  if (load.remote_write) std::ranges::sort(tags);
+  std::string text;
+  for (const auto& [name, value] : tags) {
+    if (load.remote_write) {
+      append_label(text, name, value);
+    } else {
+      text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, value);
+    }
+  }
+  return load.remote_write ? text : text + '\n';
+}
+
+// What stands between metric and value of a put line, or the field of a sample.
+std::string time_of(const Load& load, std::int64_t step) {
+  const std::int64_t time = load.begin + step * load.step;
+  if (!load.remote_write) return fmt::format(" {} ", time);
+  constexpr std::int64_t kFirstMs = 1'000'000'000'000;
+  std::string field = "\x10";
+  append_varint(field, static_cast<std::uint64_t>(time < kFirstMs ? time * 1000 : time));
+  return field;
+}
+
+// {TimeSeries.labels of each metric's name}
+std::array<std::string, kMetricCount> name_labels() {
+  std::array<std::string, kMetricCount> labels;
+  for (std::size_t i = 0; i < kMetricCount; ++i) {
+    std::string name(kMetrics[i]);
+    std::replace(name.begin(), name.end(), '.', '_');
+    append_label(labels[i], "__name__", name);
+  }
+  return labels;
 }
 
 // The same in bench/scale_bench.py.
@@ -90,6 +154,31 @@ bool is_synced(int socket) {
   return count > 0 && std::string_view(said, static_cast<std::size_t>(count)) == kSynced;
 }
 
+// Posts series of remote_write; whether the server took them all. A request has one answer without
+// a body, whose head comes in one piece or more.
+bool post_series(int to, std::string_view series) {
+  std::string body;
+  snappy::Compress(series.data(), series.size(), &body);
+  if (!send_all(to, fmt::format("POST /api/v1/write HTTP/1.1\r\nHost: localhost\r\n"
+                                "Content-Type: application/x-protobuf\r\n"
+                                "Content-Encoding: snappy\r\nContent-Length: {}\r\n\r\n",
+                                body.size()) +
+                        body)) {
+    return false;
+  }
+  std::string said;
+  char piece[4096];
+  while (!said.ends_with("\r\n\r\n")) {
+    const ssize_t count = ::recv(to, piece, sizeof piece, 0);
+    if (count <= 0) return false;
+    said.append(piece, static_cast<std::size_t>(count));
+    if (said.starts_with("HTTP/1.1 2") || said.size() < std::size("HTTP/1.1 2")) continue;
+    fmt::print(stderr, "the server said: {}\n", said);
+    return false;
+  }
+  return true;
+}
+
 // Whether the server closed without a word.
 bool end_well(int from) {
   ::shutdown(from, SHUT_WR);
@@ -116,35 +205,63 @@ class Sender {
   Sender(const Load& load, int to) : load_(load), to_(to) {}
 
   void put(std::uint64_t series, std::int64_t step, std::string_view time, std::string_view tags) {
-    text_ += "put ";
-    text_ += kMetrics[series % kMetricCount];
-    text_ += time;
     step += load_.begin / load_.step;
-    text_ += fmt::format_int(load_.random ? random_value_of(series, step) : value_of(series, step))
-                 .c_str();
-    text_ += ' ';
-    text_ += tags;
-    ++sent_;
+    const std::uint64_t value =
+        load_.random ? random_value_of(series, step) : value_of(series, step);
+    if (load_.remote_write) {
+      put_series(series, static_cast<double>(value), time, tags);
+    } else {
+      text_ += "put ";
+      text_ += kMetrics[series % kMetricCount];
+      text_ += time;
+      text_ += fmt::format_int(value).c_str();
+      text_ += ' ';
+      text_ += tags;
+    }
+    ++waiting_;
   }
 
-  // Sends the lines if they are many.
+  // Sends what waits if it is much.
   bool send_some() {
-    if (text_.size() < kSendBytes) return true;
-    if (!send_all(to_, text_)) return false;
-    text_.clear();
+    if (load_.remote_write ? waiting_ < kPointsARequest : text_.size() < kSendBytes) return true;
+    if (!send()) return false;
     keep_rate(load_, sent_, since_);
     return true;
   }
 
-  bool finish() { return send_all(to_, text_) && (!load_.sync || is_synced(to_)) && end_well(to_); }
+  bool finish() { return send() && (!load_.sync || is_synced(to_)) && end_well(to_); }
   [[nodiscard]] std::uint64_t sent() const { return sent_; }
 
  private:
+  void put_series(std::uint64_t series, double value, std::string_view time,
+                  std::string_view labels) {
+    static const std::array<std::string, kMetricCount> kNames = name_labels();
+    char bytes[sizeof value];
+    std::memcpy(bytes, &value, sizeof value);
+    sample_ = "\x09";
+    sample_.append(bytes, sizeof bytes);
+    sample_ += time;
+    series_ = kNames[series % kMetricCount];
+    series_ += labels;
+    append_field(series_, 2, sample_);
+    append_field(text_, 1, series_);
+  }
+
+  bool send() {
+    if (waiting_ == 0) return true;
+    if (!(load_.remote_write ? post_series(to_, text_) : send_all(to_, text_))) return false;
+    text_.clear();
+    sent_ += waiting_;
+    waiting_ = 0;
+    return true;
+  }
+
   const Load& load_;
   const int to_;
   const std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
   std::string text_;
-  std::uint64_t sent_ = 0;
+  std::string series_, sample_;  // of put_series()
+  std::uint64_t waiting_ = 0, sent_ = 0;
 };
 
 // Calls visit(series, tags) for each series of a host until one returns false.
@@ -160,13 +277,10 @@ bool each_series(const Load& load, std::uint64_t host, const std::string& tags, 
 
 bool send_points(const Load& load, const std::vector<std::uint64_t>& hosts, Sender& sender) {
   std::vector<std::string> tags;
-  for (const std::uint64_t host : hosts) tags.push_back(tags_of(load.first_host + host));
-  const auto time_of = [&](std::int64_t step) {
-    return fmt::format(" {} ", load.begin + step * load.step);
-  };
+  for (const std::uint64_t host : hosts) tags.push_back(tags_of(load, load.first_host + host));
   if (load.series_after_series) {
     std::vector<std::string> times;
-    for (std::int64_t step = 0; step < load.steps; ++step) times.push_back(time_of(step));
+    for (std::int64_t step = 0; step < load.steps; ++step) times.push_back(time_of(load, step));
     const auto all_steps = [&](std::uint64_t series, const std::string& its_tags) {
       for (std::int64_t step = 0; step < load.steps; ++step) {
         sender.put(series, step, times[static_cast<std::size_t>(step)], its_tags);
@@ -180,7 +294,7 @@ bool send_points(const Load& load, const std::vector<std::uint64_t>& hosts, Send
     return true;
   }
   for (std::int64_t step = 0; step < load.steps; ++step) {
-    const std::string time = time_of(step);
+    const std::string time = time_of(load, step);
     const auto one_step = [&](std::uint64_t series, const std::string& its_tags) {
       sender.put(series, step, time, its_tags);
       return true;
@@ -218,7 +332,7 @@ int main(int argc, char** argv) {
   if (argc < 7) {
     fmt::print(stderr,
                "point_load PORT SERIES BEGIN STEPS STEP CONNECTIONS [POINTS_A_SECOND "
-               "[FIRST_HOST [series|random|sync...]]]\n");
+               "[FIRST_HOST [series|random|sync|remote_write...]]]\n");
     return 2;
   }
   const auto number = [&](int i) { return std::strtoull(argv[i], nullptr, 10); };
@@ -237,7 +351,8 @@ int main(int argc, char** argv) {
                   .first_host = argc > 8 ? number(8) : 0,
                   .series_after_series = has_word("series"),
                   .sync = has_word("sync"),
-                  .random = has_word("random")};
+                  .random = has_word("random"),
+                  .remote_write = has_word("remote_write")};
   std::atomic<std::uint64_t> sent = 0;
   std::atomic<bool> good = true;
   std::vector<std::jthread> threads;

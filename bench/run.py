@@ -66,7 +66,7 @@ def main():
     parser.add_argument("--stages", action="store_true",
                         help="only what a point costs on its way in, stage by stage")
     parser.add_argument("--part", action="append", choices=(*scale_bench.PARTS, "curves", "queries", *protocols_bench.PROTOCOLS, *promql_bench.NAMES),
-                        help="of --only scale; queries of --only import; protocols of --only protocols; questions of --only promql; may be repeated; all by default")
+                        help="of --only scale; queries of --only import; protocols of --only protocols, and remote_write_1 of --only growth; questions of --only promql; may be repeated; all by default")
     parser.add_argument("--filter", help="only benches whose name this regular expression finds")
     parser.add_argument("--quick", action="store_true", help="few points, to see that it works")
     parser.add_argument("--store", choices=("engine", "rocksdb"), default="engine", help="of the server")
@@ -88,8 +88,9 @@ def main():
     if options.only in (None, "dashboard"):
         dashboard_bench.run(str(build / "halite"), options.quick, options.beside)
     if options.only == "growth":  # by name alone: it takes up to an hour
-        growth_bench.run(build, options.quick, options.victoria_metrics,
-                         None if options.quick else ROOT / "docs/images")
+        remote_write = "remote_write_1" in (options.part or ())
+        growth_bench.run(build, options.quick, options.victoria_metrics, remote_write,
+                         None if options.quick or remote_write else ROOT / "docs/images")
     if options.only == "counters":
         counters_bench.run(build, options.quick)
     if options.only == "views":  # by name alone: it stores 170 million points
