@@ -1,6 +1,9 @@
 # Every library we use, found once. Why each one: docs/dependencies.md.
 find_package(Threads REQUIRED)
 find_package(Boost 1.81 REQUIRED COMPONENTS json)
+if(Boost_VERSION VERSION_GREATER_EQUAL 1.82)  # Beast uses what C++23 deprecates, as newer C++ libraries say
+  add_compile_options(-Wno-deprecated-declarations)
+endif()
 find_package(RocksDB REQUIRED)
 find_package(simdjson REQUIRED)
 find_package(fmt REQUIRED)

@@ -31,7 +31,7 @@ std::string flag_name(std::string_view setting) {
   return name;
 }
 
-std::string quoted(std::string_view text) {
+std::string toml_string(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') out.push_back('\\');
@@ -334,7 +334,7 @@ Result<void> Config::apply_origin(const std::string& origin, std::string_view na
 std::string Config::print() const {
   std::size_t width = 0;
   const auto line_of = [](const Setting& setting) {
-    const std::string value = setting.quoted ? quoted(setting.text) : setting.text;
+    const std::string value = setting.quoted ? toml_string(setting.text) : setting.text;
     return fmt::format("{} = {}", setting.name, value);
   };
   for (const Setting& setting : settings_) width = std::max(width, line_of(setting).size());
@@ -342,7 +342,7 @@ std::string Config::print() const {
   std::string out;
   for (const Setting& setting : settings_) {
     const std::string standard =
-        setting.quoted ? quoted(setting.default_text) : setting.default_text;
+        setting.quoted ? toml_string(setting.default_text) : setting.default_text;
     out += fmt::format("# {}{}\n{:<{}}  # {}default {}; from {}\n", setting.doc,
                        change_note(setting.change), line_of(setting), width,
                        setting.unit.empty() ? "" : setting.unit + "; ", standard, setting.origin);

@@ -102,9 +102,10 @@ FetchLimit FetchLimits::of(std::string_view metric, bool set_points_aside, bool 
   FetchLimit limit{.points_max = options_.points_max,
                    .bytes_max = options_.bytes_max,
                    .free_rows = options_.free_rows};
+  const re2::StringPiece name(metric.data(), metric.size());
   if (const auto all = overrides()) {
     for (const FetchOverride& one : *all) {
-      if (!re2::RE2::PartialMatch(metric, *one.metrics)) continue;
+      if (!re2::RE2::PartialMatch(name, *one.metrics)) continue;
       limit.points_max = one.points_max;
       limit.bytes_max = one.bytes_max;
       break;

@@ -11,7 +11,6 @@
 #include <string>
 #include <vector>
 
-#include <rocksdb/cache.h>
 #include <rocksdb/db.h>
 
 #include "common/clock.h"
@@ -20,6 +19,7 @@
 #include "storage/api/wide_column.h"
 #include "storage/backends/rocks/cell.h"
 #include "storage/backends/rocks/files/block_cache.h"
+#include "storage/backends/rocks/files/rocksdb_cache.h"
 #include "storage/backends/rocks/files/write_recovery.h"
 #include "storage/backends/rocks/options.h"
 #include "storage/files/fenced_files.h"

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
-#include <rocksdb/cache.h>
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/table.h>
 #include <rocksdb/write_buffer_manager.h>
 
 #include "storage/backends/rocks/files/info_log.h"
+#include "storage/backends/rocks/files/rocksdb_cache.h"
 #include "storage/backends/rocks/key.h"
 
 namespace halite::storage::rocks {

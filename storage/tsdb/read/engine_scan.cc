@@ -270,7 +270,7 @@ Error EngineScan::Reader::of_series(Error error, const Series& series) {
     tags += fmt::format("{}{}={}", tags.empty() ? "" : ",", tag.key, tag.value);
   }
   error.message =
-      fmt::format("points of {}{{{}}} are damaged: {}", series.metric, tags, error.message);
+      fmt::format("points of {}{{{}}} are damaged: {}", series.metric.text(), tags, error.message);
   return error;
 }
 

@@ -6,9 +6,8 @@
 #include <string>
 #include <utility>
 
-#include <rocksdb/cache.h>
-
 #include "common/memory_budget.h"
+#include "storage/backends/rocks/files/rocksdb_cache.h"
 
 namespace halite::storage::rocks {
 

@@ -11,9 +11,9 @@
 #include <string_view>
 #include <utility>
 
-#include <rocksdb/cache.h>
 #include <rocksdb/db.h>
 
+#include "storage/backends/rocks/files/rocksdb_cache.h"
 #include "storage/backends/rocks/files/write_recovery.h"
 #include "storage/files/files.h"
 #include "storage/tsdb/chunk_db/tables/damage.h"
