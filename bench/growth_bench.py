@@ -58,7 +58,8 @@ class VictoriaMetrics(Server):
         self.process = subprocess.Popen(
             [binary, f"-storageDataPath={data_dir}", f"-httpListenAddr=127.0.0.1:{self.port}",
              f"-opentsdbListenAddr=127.0.0.1:{self.telnet_port}", "-retentionPeriod=100y",
-             "-search.maxUniqueTimeseries=20000000", "-search.maxQueryDuration=10m", *flags],
+             "-search.maxUniqueTimeseries=20000000", "-search.maxQueryDuration=10m",
+             "-http.connTimeout=1h", *flags],
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         while not self.answers():
             if self.process.poll() is not None:
