@@ -4,6 +4,7 @@
 // A line that begins in the first column asks or loads; '#' comments. HALITE_UPDATE=1 writes the
 // answers that the code gives: read that diff like code.
 //
+//   experimental                 later stores allow experimental functions
 //   load STEP                    an empty store; STEP as in PromQL
 //   + SERIES VALUE...            a value at 0, STEP, ...: a number, `_` (none), `stale`, `5x3` (5
 //                                and three more), `1+2x3` (1 3 5 7)
@@ -98,7 +99,11 @@ class Script {
       const auto step = promql::parse(rest_of(in), {});
       if (!step) bad(step.error().message);
       step_ms_ = time_of(fmt::format("{}", std::get<promql::NumberLiteral>((*step)->node).value));
-      world_ = std::make_unique<QueryWorld>(layout_);
+      world_ = std::make_unique<QueryWorld>(layout_, limits_);
+      return {};
+    }
+    if (verb == "experimental") {
+      limits_.promql.experimental = true;
       return {};
     }
     if (verb == "+") {
@@ -206,6 +211,7 @@ class Script {
   }
 
   const QueryLayout layout_;
+  QueryLimits limits_;
   std::unique_ptr<QueryWorld> world_;
   std::int64_t step_ms_ = 0;
 };

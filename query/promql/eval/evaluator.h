@@ -70,6 +70,10 @@ class Evaluator {
   Task<Value> sort_call(const Expr* expr, Steps steps);
   Task<Value> timestamp_call(const Call* call, Steps steps);
 
+  // evaluator_info.cc
+  Task<Value> info_call(const Call* call, Steps steps);
+  [[nodiscard]] WindowPlan info_plan(const Expr& expr, Steps steps) const;
+
   // A function over a range vector whose scalar arguments are evaluated.
   struct RangeCall {
     const RangeFunction* function = nullptr;

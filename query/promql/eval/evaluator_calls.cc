@@ -133,6 +133,8 @@ Task<Value> Evaluator::call(const Expr* expr, Steps steps) {
     calling = sort_call(expr, steps);
   } else if (name == "timestamp") {
     calling = timestamp_call(&node, steps);
+  } else if (name == "info") {
+    calling = info_call(&node, steps);
   } else {
     co_return fail(Errc::kUnsupported, fmt::format("function \"{}\" is not supported", name));
   }
