@@ -161,9 +161,10 @@ Result<ParsedExpr> Parser::postfix() {
         break;
       }
       case TokenKind::kAnchored:
-        return fail_at(of.expr->at.begin, "anchored modifier is experimental and not enabled");
-      case TokenKind::kSmoothed:
-        return fail_at(of.expr->at.begin, "smoothed modifier is experimental and not enabled");
+      case TokenKind::kSmoothed: {
+        TRY(of, extended(std::move(of)));
+        break;
+      }
       default:
         return of;
     }

@@ -115,6 +115,7 @@ class Parser {
   Result<ParsedExpr> offset(ParsedExpr of);
   Result<ParsedExpr> at_modifier(ParsedExpr of);
   Result<void> at_time(TimeModifiers& time, std::size_t begin);
+  Result<ParsedExpr> extended(ParsedExpr of);
   Result<TimeModifiers*> modified(Expr& expr, std::string_view refusal) const;
   Result<Duration> positive_duration();
   Result<ParsedDuration> offset_duration();

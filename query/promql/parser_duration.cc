@@ -158,6 +158,31 @@ Result<ParsedExpr> Parser::at_modifier(ParsedExpr of) {
   return of;
 }
 
+// anchored or smoothed. Prometheus' position of the expression does not contain the word.
+Result<ParsedExpr> Parser::extended(ParsedExpr of) {
+  const Extension extension =
+      take().kind == TokenKind::kAnchored ? Extension::kAnchored : Extension::kSmoothed;
+  const auto refuse = [&](std::string_view why) {
+    return fail_at(of.expr->at.begin,
+                   fmt::format("{} modifier {}", extension_name(extension), why));
+  };
+  if (!options_.experimental) return refuse("is experimental and not enabled");
+  auto* selector = std::get_if<VectorSelector>(&of.expr->node);
+  if (auto* const matrix = std::get_if<MatrixSelector>(&of.expr->node)) {
+    selector = &matrix->selector;
+  }
+  if (selector == nullptr) {
+    return refuse(std::holds_alternative<Subquery>(of.expr->node)
+                      ? "is not supported for subqueries"
+                      : "not implemented");
+  }
+  if (selector->extension != Extension::kNone && selector->extension != extension) {
+    return fail_at(of.expr->at.begin, "anchored and smoothed modifiers cannot be used together");
+  }
+  selector->extension = extension;
+  return of;
+}
+
 // A number with a sign, start() or end(). `begin` is where the expression before the @ begins.
 Result<void> Parser::at_time(TimeModifiers& time, std::size_t begin) {
   using enum TokenKind;

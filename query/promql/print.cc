@@ -84,7 +84,9 @@ void Printer::write(const StringLiteral& node) { text_ += quoted(node.value); }
 
 void Printer::write(const VectorSelector& node) {
   selector(node);
-  time(node.time);
+  at(node.time);
+  extension(node.extension);
+  offset(node.time.offset);
 }
 
 void Printer::write(const MatrixSelector& node) {
@@ -92,7 +94,9 @@ void Printer::write(const MatrixSelector& node) {
   text_ += '[';
   duration(node.range);
   text_ += ']';
-  time(node.selector.time);
+  extension(node.selector.extension);
+  at(node.selector.time);
+  offset(node.selector.time.offset);
 }
 
 void Printer::write(const Subquery& node) {
@@ -195,7 +199,8 @@ void Printer::subquery_suffix(const Subquery& node) {
   text_ += ':';
   if (node.step.ms != 0 || node.step.expr != nullptr) duration(node.step);
   text_ += ']';
-  time(node.time);
+  at(node.time);
+  offset(node.time.offset);
 }
 
 void Printer::selector(const VectorSelector& node) {
@@ -226,7 +231,13 @@ void Printer::labels(const std::vector<std::string>& labels) {
   text_ += ')';
 }
 
-void Printer::time(const TimeModifiers& time) {
+void Printer::extension(Extension extension) {
+  if (extension == Extension::kNone) return;
+  text_ += ' ';
+  text_ += extension_name(extension);
+}
+
+void Printer::at(const TimeModifiers& time) {
   switch (time.at) {
     case AtKind::kNone:
       break;
@@ -240,16 +251,19 @@ void Printer::time(const TimeModifiers& time) {
       text_ += " @ end()";
       break;
   }
-  const DurationExpr* const offset = time.offset.expr.get();
-  if (offset == nullptr && time.offset.ms == 0) return;
-  const bool encloses = offset != nullptr && !is_one_offset(*offset);
+}
+
+void Printer::offset(const Duration& offset) {
+  const DurationExpr* const expr = offset.expr.get();
+  if (expr == nullptr && offset.ms == 0) return;
+  const bool encloses = expr != nullptr && !is_one_offset(*expr);
   const bool has_parentheses =
-      encloses || (offset != nullptr && offset->op == DurationOp::kParentheses);
+      encloses || (expr != nullptr && expr->op == DurationOp::kParentheses);
   text_ += " offset ";
   // Behind a sign, parentheses end the offset.
   if (has_parentheses && before_arithmetic_) text_ += '+';
   if (encloses) text_ += '(';
-  duration(time.offset);
+  duration(offset);
   if (encloses) text_ += ')';
 }
 

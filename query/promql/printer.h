@@ -45,7 +45,9 @@ class Printer {
 
   void selector(const VectorSelector& node);
   void labels(const std::vector<std::string>& labels);
-  void time(const TimeModifiers& time);
+  void at(const TimeModifiers& time);
+  void extension(Extension extension);
+  void offset(const Duration& offset);
   void duration(const Duration& duration);
   void duration_expr(const DurationExpr& expr);
   void enclosed(const Expr& expr);  // in parentheses or between commas

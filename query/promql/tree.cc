@@ -16,6 +16,11 @@ std::string_view type_word(ValueType type) {
   return kWords[static_cast<std::size_t>(type)];
 }
 
+std::string_view extension_name(Extension extension) {
+  static constexpr auto kNames = std::to_array<std::string_view>({"", "anchored", "smoothed"});
+  return kNames[static_cast<std::size_t>(extension)];
+}
+
 std::string_view aggregate_name(AggregateOp op) {
   static constexpr auto kNames = std::to_array<std::string_view>(
       {"sum", "avg", "count", "min", "max", "group", "stddev", "stdvar", "topk", "bottomk",

@@ -87,10 +87,19 @@ struct StringLiteral {
   std::string value;
 };
 
+// Samples besides those of the window that a selector uses; experimental.
+enum class Extension : std::uint8_t {
+  kNone,
+  kAnchored,  // the newest one before the window
+  kSmoothed,  // those around both ends, between which there is a line
+};
+[[nodiscard]] std::string_view extension_name(Extension extension);  // "" of none
+
 struct VectorSelector {
   std::string name;                    // before the braces; also one of the matchers; may be empty
   std::vector<LabelMatcher> matchers;  // in the order of the text; that of `name` is the last
   TimeModifiers time;
+  Extension extension = Extension::kNone;
 };
 
 struct MatrixSelector {

@@ -86,7 +86,7 @@ class TreeJson {
 
   void write(const VectorSelector& node) {
     selector(node);
-    to_ += R"(,"smoothed":false)";
+    smoothed(node);
     at(node.time);
     end("vectorSelector");
   }
@@ -96,12 +96,13 @@ class TreeJson {
     milliseconds(node.range);
     next("rangeExpr");
     duration(node.range.expr.get());
-    to_ += R"(,"smoothed":false)";
+    smoothed(node.selector);
     at(node.selector.time);
     end("matrixSelector");
   }
   void selector(const VectorSelector& node) {
-    to_ += R"({"anchored":false)";
+    begin("anchored");
+    to_ += json_bool(node.extension == Extension::kAnchored);
     next("matchers");
     list(node.matchers, [this](const LabelMatcher& matcher) {
       begin("name");
@@ -116,6 +117,10 @@ class TreeJson {
     string(node.name);
     next("offset");
     offset(node.time);
+  }
+  void smoothed(const VectorSelector& node) {
+    next("smoothed");
+    to_ += json_bool(node.extension == Extension::kSmoothed);
   }
   void write(const Subquery& node) {
     begin("expr");

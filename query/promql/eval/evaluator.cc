@@ -6,6 +6,7 @@
 
 #include "query/promql/eval/aggregate.h"
 #include "query/promql/eval/binary.h"
+#include "query/promql/eval/extended_functions.h"
 #include "query/promql/eval/group_fold.h"
 #include "query/promql/eval/merge.h"
 
@@ -123,12 +124,27 @@ WindowPlan Evaluator::plan_of(const TimeModifiers& time, Steps steps) const {
   return plan;
 }
 
-Task<Value> Evaluator::select(const Expr* expr, Steps steps, bool sample_times) {
-  const auto& selector = std::get<VectorSelector>(expr->node);
+WindowPlan Evaluator::plan_of(const VectorSelector& selector, Steps steps,
+                              bool sample_times) const {
   WindowPlan plan = plan_of(selector.time, steps);
   plan.range_ms = options_.lookback_ms;
   plan.sample_times = sample_times;
-  auto reading = reader_.read_columns(selector_of(selector), std::move(plan));
+  if (selector.extension == Extension::kSmoothed && !sample_times) {
+    plan.function = &smoothed_selector();
+    plan.behind_ms = options_.lookback_ms;
+  }
+  return plan;
+}
+
+void Evaluator::extend(WindowPlan& plan, Extension extension) const {
+  if (extension != Extension::kNone) plan.before_ms = options_.lookback_ms;
+  if (extension == Extension::kSmoothed) plan.behind_ms = options_.lookback_ms;
+}
+
+Task<Value> Evaluator::select(const Expr* expr, Steps steps, bool sample_times) {
+  const auto& selector = std::get<VectorSelector>(expr->node);
+  auto reading =
+      reader_.read_columns(selector_of(selector), plan_of(selector, steps, sample_times));
   CO_TRY(std::vector<Row> rows, co_await std::move(reading));
   co_return Vector{.rows = std::move(rows)};
 }
@@ -157,8 +173,21 @@ Task<Value> Evaluator::matrix(const Expr* expr, Steps steps) {
   const auto& range = std::get<MatrixSelector>(expr->node);
   WindowPlan plan = plan_of(range.selector.time, steps);
   plan.range_ms = range.range.ms;
+  extend(plan, range.selector.extension);
   auto reading = reader_.read_samples(selector_of(range.selector), plan.range());
   CO_TRY(found.rows, co_await std::move(reading));
+  if (range.selector.extension == Extension::kNone) co_return found;
+  for (MatrixRow& row : found.rows) {
+    ExtendedSamples samples = extended_samples({.times = row.times.data(),
+                                                .values = row.values.data(),
+                                                .size = row.times.size(),
+                                                .begin = plan.end_of(0) - plan.range_ms,
+                                                .end = plan.end_of(0)},
+                                               range.selector.extension);
+    row.times = std::move(samples.times);
+    row.values = std::move(samples.values);
+  }
+  std::erase_if(found.rows, [](const MatrixRow& row) { return row.times.empty(); });
   co_return found;
 }
 
@@ -219,6 +248,7 @@ WindowPlan Evaluator::plan_of(const RangeCall& call, Steps steps) const {
   const auto* const selector = std::get_if<MatrixSelector>(&range.node);
   WindowPlan plan = plan_of(subquery ? subquery->time : selector->selector.time, steps);
   plan.range_ms = subquery ? subquery->range.ms : selector->range.ms;
+  if (selector != nullptr) extend(plan, selector->selector.extension);
   plan.function = call.function;
   plan.parameters.assign(call.scalars.begin(), call.scalars.end());
   return plan;
@@ -241,9 +271,8 @@ Task<std::optional<Vector>> Evaluator::fold_groups(const Aggregation* aggregatio
   if (!GroupFold::folds(aggregation->op)) co_return std::nullopt;
   const Expr& expr = without_parentheses(*aggregation->expr);
   if (const auto* const selector = std::get_if<VectorSelector>(&expr.node)) {
-    WindowPlan plan = plan_of(selector->time, steps);
-    plan.range_ms = options_.lookback_ms;
-    auto reading = reader_.read_groups(selector_of(*selector), std::move(plan), *aggregation);
+    auto reading =
+        reader_.read_groups(selector_of(*selector), plan_of(*selector, steps, false), *aggregation);
     co_return co_await std::move(reading);
   }
   const auto* const call = std::get_if<Call>(&expr.node);

@@ -93,6 +93,9 @@ class Evaluator {
   [[nodiscard]] Steps inner_steps(const Subquery& subquery, const WindowPlan& plan) const;
 
   [[nodiscard]] WindowPlan plan_of(const TimeModifiers& time, Steps steps) const;
+  [[nodiscard]] WindowPlan plan_of(const VectorSelector& selector, Steps steps,
+                                   bool sample_times) const;
+  void extend(WindowPlan& plan, Extension extension) const;
   [[nodiscard]] static std::int64_t bytes_of(const Value& value);
 
   storage::PointStore& store_;

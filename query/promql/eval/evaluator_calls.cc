@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "query/promql/eval/evaluator.h"
+#include "query/promql/eval/extended_functions.h"
 #include "query/promql/eval/histogram_functions.h"
 #include "query/promql/eval/instant_functions.h"
 #include "query/promql/eval/label_functions.h"
@@ -69,6 +70,15 @@ bool has_counter_name(std::string_view metric) {
       std::to_array<std::string_view>({"_total", "_sum", "_count", "_bucket"});
   return std::ranges::any_of(
       kEndings, [metric](std::string_view ending) { return metric.ends_with(ending); });
+}
+
+// The function itself, or what extends the range.
+Result<const RangeFunction*> range_function(std::string_view name, const Expr& range) {
+  const auto* const selector = std::get_if<MatrixSelector>(&without_parentheses(range).node);
+  if (selector == nullptr || selector->selector.extension == Extension::kNone) {
+    return find_range_function(name);
+  }
+  return find_extended_function(name, selector->selector.extension);
 }
 
 // The value of the only element at each step, or NaN.
@@ -143,7 +153,6 @@ Task<Value> Evaluator::call(const Expr* expr, Steps steps) {
 
 Task<Evaluator::RangeCall> Evaluator::range_arguments(const Call* call, Steps steps) {
   RangeCall ready;
-  ready.function = find_range_function(call->function->name);
   for (const ExprPtr& argument : call->arguments) {
     if (argument->type == ValueType::kMatrix) {
       ready.range = argument.get();
@@ -154,6 +163,7 @@ Task<Evaluator::RangeCall> Evaluator::range_arguments(const Call* call, Steps st
     CO_TRY(std::vector<double> values, co_await std::move(evaluating));
     ready.scalars.push_back(std::move(values));
   }
+  CO_TRY(ready.function, range_function(call->function->name, *ready.range));
   std::vector<double> at_step(ready.scalars.size());
   for (std::size_t i = 0; i < steps.count && ready.function->check != nullptr; ++i) {
     for (std::size_t k = 0; k < at_step.size(); ++k) at_step[k] = ready.scalars[k][i];
@@ -220,6 +230,7 @@ Task<Value> Evaluator::absent_call(const Call* call, Steps steps) {
   const Expr* const argument = call->arguments.front().get();
   Vector vector;
   if (argument->type == ValueType::kMatrix) {
+    CO_TRY_VOID(range_function(call->function->name, *argument));
     const RangeCall present{.function = find_range_function("present_over_time"),
                             .range = argument};
     auto evaluating = over_range(present, steps);

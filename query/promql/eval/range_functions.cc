@@ -16,11 +16,34 @@
 namespace halite::query::promql {
 namespace {
 
-// The length of a range. Rounded otherwise than seconds_of(), as Go converts it.
+template <class Differs>
+double count_pairs(const Window& window, Differs differs) {
+  std::size_t count = 0;
+  for (std::size_t i = 1; i < window.size; ++i) {
+    if (differs(window.values[i - 1], window.values[i])) ++count;
+  }
+  return static_cast<double>(count);
+}
+
+}  // namespace
+
+// The length of a range. Other than seconds_of(), it rounds as Go does.
 double seconds_of_range(const Window& window) {
   const std::int64_t ms = window.end - window.begin;
   return static_cast<double>(ms / 1000) + static_cast<double>(ms % 1000) * 1e6 / 1e9;
 }
+
+double evaluate_resets(const Window& window, RangeParameters) {
+  return count_pairs(window, [](double before, double value) { return value < before; });
+}
+
+double evaluate_changes(const Window& window, RangeParameters) {
+  return count_pairs(window, [](double before, double value) {
+    return value != before && !(std::isnan(value) && std::isnan(before));
+  });
+}
+
+namespace {
 
 double last_value(const Window& window) { return window.values[window.size - 1]; }
 
@@ -104,25 +127,6 @@ double evaluate_irate(const Window& window, RangeParameters) {
   const double before = window.values[i - 1];
   const double grown = window.values[i] < before ? window.values[i] : window.values[i] - before;
   return grown / seconds_of(window.times[i] - window.times[i - 1]);
-}
-
-template <class Differs>
-double count_pairs(const Window& window, Differs differs) {
-  std::size_t count = 0;
-  for (std::size_t i = 1; i < window.size; ++i) {
-    if (differs(window.values[i - 1], window.values[i])) ++count;
-  }
-  return static_cast<double>(count);
-}
-
-double evaluate_resets(const Window& window, RangeParameters) {
-  return count_pairs(window, [](double before, double value) { return value < before; });
-}
-
-double evaluate_changes(const Window& window, RangeParameters) {
-  return count_pairs(window, [](double before, double value) {
-    return value != before && !(std::isnan(value) && std::isnan(before));
-  });
 }
 
 struct FittedLine {

@@ -20,6 +20,12 @@ struct RangeFunction {
   bool wants_counter = false;  // rate(), increase(): an info if the name is not that of a counter
 };
 
+// The length of a range, rounded as Go converts it.
+[[nodiscard]] double seconds_of_range(const Window& window);
+
+[[nodiscard]] double evaluate_changes(const Window& window, std::span<const double> parameters);
+[[nodiscard]] double evaluate_resets(const Window& window, std::span<const double> parameters);
+
 // Null if it is none of these, such as absent_over_time(), which no single series decides.
 [[nodiscard]] const RangeFunction* find_range_function(std::string_view name);
 

@@ -108,12 +108,13 @@ std::size_t SeriesWindows::evaluate_until(TimestampMs known, const Samples& samp
   first_ = behind_ = 0;
   find_resets(samples);
   while (step < count) {
-    const TimestampMs end = plan_->end_of(step);
+    const TimestampMs end = plan_->end_of(step) + plan_->behind_ms;
     if (end > known || !may_go_on()) break;
     while (behind_ < samples.size() && times[behind_] <= end) ++behind_;
     // Of an instant selector, only the newest sample matters.
     if (plan_->function == nullptr && behind_ > 0) first_ = behind_ - 1;
-    while (first_ < behind_ && times[first_] <= end - plan_->range_ms) ++first_;
+    const TimestampMs begin = plan_->begin_of(step);
+    while (first_ < behind_ && times[first_] <= begin) ++first_;
     const double value = first_ == behind_ ? kAbsent : evaluate(samples, step);
     // With @ the window is the same at all steps, so that the value is, too, unless it depends
     // on the time or on a parameter.
@@ -124,7 +125,7 @@ std::size_t SeriesWindows::evaluate_until(TimestampMs known, const Samples& samp
     step = until;
   }
   if (step == count) return samples.size();
-  const TimestampMs begin = plan_->end_of(step) - plan_->range_ms;
+  const TimestampMs begin = plan_->begin_of(step);
   while (first_ < samples.size() && times[first_] <= begin) ++first_;
   return first_;
 }

@@ -21,12 +21,15 @@
 namespace halite::query::promql {
 
 // What the values of series are. At a step t the window is (end - range, end], where end is
-// t - offset, or `fixed_end` for all steps.
+// t - offset, or `fixed_end` for all steps. Functions that extend it also get the samples `before`
+// and `behind` it.
 struct WindowPlan {
   Steps steps;
   std::int64_t offset_ms = 0;
   std::optional<TimestampMs> fixed_end;  // with @: the time less the offset
   std::int64_t range_ms = 1;             // > 0; of an instant selector: the lookback
+  std::int64_t before_ms = 0;
+  std::int64_t behind_ms = 0;
   // Null: an instant selector. Its value is the newest sample, none if that is a staleness marker.
   const RangeFunction* function = nullptr;
   std::vector<std::span<const double>> parameters;  // of the function: a value for each step
@@ -36,9 +39,13 @@ struct WindowPlan {
   [[nodiscard]] TimestampMs end_of(std::size_t step) const {
     return fixed_end ? *fixed_end : steps.at(step) - offset_ms;
   }
+  // The samples of a step are behind this time.
+  [[nodiscard]] TimestampMs begin_of(std::size_t step) const {
+    return end_of(step) - range_ms - before_ms;
+  }
   // The samples that any step needs.
   [[nodiscard]] TimeRange range() const {
-    return {.begin = end_of(0) - range_ms + 1, .end = end_of(steps.count - 1) + 1};
+    return {.begin = begin_of(0) + 1, .end = end_of(steps.count - 1) + behind_ms + 1};
   }
 };
 

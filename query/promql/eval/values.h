@@ -93,7 +93,8 @@ struct Extrapolation {
   double factor_per_second = 0;
 };
 
-// Samples of a series in a window of time: begin is excluded, end is included.
+// Samples of a series in a window of time: begin is excluded, end is included. Functions that
+// extend it also get samples around it.
 struct Window {
   const TimestampMs* times = nullptr;  // ascending
   const double* values = nullptr;      // none is a staleness marker
