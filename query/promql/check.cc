@@ -9,6 +9,7 @@
 
 #include "query/promql/go_text.h"
 #include "query/promql/lexer.h"
+#include "query/promql/operator_walk.h"
 
 namespace halite::query::promql {
 namespace {
@@ -18,7 +19,13 @@ class Checker {
   explicit Checker(std::string_view text) : text_(text) {}
 
   Result<void> check(Expr& expr) {
-    return std::visit([this, &expr](auto& node) { return check_node(expr, node); }, expr.node);
+    OperatorWalk<Expr> walk(expr);
+    while (const auto step = walk.next()) {
+      if (step->visit != Visit::kOperand && step->visit != Visit::kAfter) continue;
+      TRY_VOID(std::visit([this, &step](auto& node) { return check_node(*step->expr, node); },
+                          step->expr->node));
+    }
+    return {};
   }
 
  private:
@@ -146,9 +153,8 @@ class Checker {
     return text_.find_first_not_of(" \t\n\r", node.left->at.end);
   }
 
+  // Its sides are checked.
   Result<void> check_node(Expr& expr, Binary& node) {
-    TRY_VOID(check(*node.left));
-    TRY_VOID(check(*node.right));
     TRY_VOID(check_operator(node));
     for (const ExprPtr* const side : {&node.left, &node.right}) {
       if (is_arithmetic(**side)) continue;

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "query/promql/number.h"
+#include "query/promql/operator_walk.h"
 #include "query/promql/parse.h"
 
 namespace halite::query::promql {
@@ -35,7 +36,12 @@ class Resolver {
       : step_(seconds_of(step_ms)), range_(seconds_of(range_ms)) {}
 
   Result<void> resolve(Expr& expr) {
-    return std::visit([this](auto& node) { return resolve_node(node); }, expr.node);
+    OperatorWalk<Expr> walk(expr);
+    while (const auto step = walk.next()) {
+      if (step->visit != Visit::kOperand) continue;
+      TRY_VOID(std::visit([this](auto& node) { return resolve_node(node); }, step->expr->node));
+    }
+    return {};
   }
 
  private:
@@ -63,10 +69,7 @@ class Resolver {
     if (node.parameter == nullptr) return {};
     return resolve(*node.parameter);
   }
-  Result<void> resolve_node(Binary& node) {
-    TRY_VOID(resolve(*node.left));
-    return resolve(*node.right);
-  }
+  Result<void> resolve_node(Binary&) { return {}; }  // its operands are
   Result<void> resolve_node(Unary& node) { return resolve(*node.expr); }
   Result<void> resolve_node(Parentheses& node) { return resolve(*node.expr); }
 

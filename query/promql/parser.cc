@@ -106,24 +106,50 @@ Result<ParsedExpr> Parser::binary(int precedence_min) {
   while (true) {
     TRY(const TokenKind kind, peek());
     if (kind != TokenKind::kBinary || precedence(token_.op) < precedence_min) return left;
-    Binary binary_node;
-    binary_node.op = take().op;
-    TRY_VOID(binary_modifiers(binary_node));
-    const int level = precedence(binary_node.op);
-    TRY(ParsedExpr right, binary(level == kPowerPrecedence ? level : level + 1));
-    const VectorMatching& matching = binary_node.matching;
-    if ((matching.fill_left || matching.fill_right) && !options_.experimental) {
-      return fail_at(left.expr->at.begin, "binop fill modifiers are experimental and not enabled");
+    if (precedence(token_.op) == kPowerPrecedence) {
+      TRY(left, powers(std::move(left)));
+      continue;
     }
-    const Position at = {left.expr->at.begin, right.expr->at.end};
-    const bool is_scalar =
-        left.expr->type == ValueType::kScalar && right.expr->type == ValueType::kScalar;
-    const std::size_t depth = 1 + std::max(left.depth, right.depth);
-    binary_node.left = std::move(left.expr);
-    binary_node.right = std::move(right.expr);
-    TRY(left, make(at, is_scalar ? ValueType::kScalar : ValueType::kVector, std::move(binary_node),
-                   depth));
+    Binary node;
+    node.op = take().op;
+    TRY_VOID(binary_modifiers(node));
+    TRY(ParsedExpr right, binary(precedence(node.op) + 1));
+    TRY(left, make_binary(std::move(left), std::move(node), std::move(right)));
   }
+}
+
+// a ^ b ^ c is a ^ (b ^ c).
+Result<ParsedExpr> Parser::powers(ParsedExpr first) {
+  std::vector<std::pair<ParsedExpr, Binary>> bases;
+  ParsedExpr last = std::move(first);
+  while (true) {
+    TRY(const TokenKind kind, peek());
+    if (kind != TokenKind::kBinary || precedence(token_.op) != kPowerPrecedence) break;
+    Binary node;
+    node.op = take().op;
+    TRY_VOID(binary_modifiers(node));
+    bases.emplace_back(std::move(last), std::move(node));
+    TRY(last, unary());
+  }
+  for (; !bases.empty(); bases.pop_back()) {
+    auto& [base, node] = bases.back();
+    TRY(last, make_binary(std::move(base), std::move(node), std::move(last)));
+  }
+  return last;
+}
+
+Result<ParsedExpr> Parser::make_binary(ParsedExpr left, Binary node, ParsedExpr right) {
+  const VectorMatching& matching = node.matching;
+  if ((matching.fill_left || matching.fill_right) && !options_.experimental) {
+    return fail_at(left.expr->at.begin, "binop fill modifiers are experimental and not enabled");
+  }
+  const Position at = {left.expr->at.begin, right.expr->at.end};
+  const bool is_scalar =
+      left.expr->type == ValueType::kScalar && right.expr->type == ValueType::kScalar;
+  const std::size_t depth = std::max(left.depth, right.depth);
+  node.left = std::move(left.expr);
+  node.right = std::move(right.expr);
+  return make(at, is_scalar ? ValueType::kScalar : ValueType::kVector, std::move(node), depth);
 }
 
 // A sign binds like *.

@@ -17,7 +17,7 @@
 
 namespace halite::query::promql {
 
-// A part of the tree, and how many levels it has.
+// A part of the tree, and how many levels it has. Binary operators are none.
 struct ParsedExpr {
   ExprPtr expr;
   std::size_t depth = 1;
@@ -81,6 +81,8 @@ class Parser {
 
   // parser.cc
   Result<ParsedExpr> binary(int precedence_min);
+  Result<ParsedExpr> powers(ParsedExpr first);
+  Result<ParsedExpr> make_binary(ParsedExpr left, Binary node, ParsedExpr right);
   Result<ParsedExpr> unary();
   Result<ParsedExpr> postfix();
   Result<ParsedExpr> primary();

@@ -2,7 +2,12 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
+#include <vector>
 
+#include <fmt/format.h>
+
+#include "query/promql/operator_walk.h"
 #include "query/promql/print.h"
 #include "query/promql/printer.h"
 
@@ -11,14 +16,52 @@ namespace {
 
 constexpr std::size_t kLineBytesMax = 100;
 constexpr std::string_view kIndent = "  ";
+// Each operand of a long chain is indented by one level more.
+constexpr std::size_t kPrettyBytesMax = 4 << 20;
 
 // As Prometheus breaks lines: a node that does not fit in one is split into its parts, each one
 // level deeper.
 class Pretty {
  public:
   void expr(const Expr& expr, std::size_t level) {
-    std::visit([this, &expr, level](const auto& node) { write(expr, node, level); }, expr.node);
+    OperatorWalk<const Expr> walk(expr);
+    std::vector<bool> before;        // before_arithmetic_ of each open operator
+    const Expr* infinite = nullptr;  // the base of ^
+    while (!is_full()) {
+      const auto step = walk.next();
+      if (!step) return;
+      const std::size_t here = level + walk.depth(step->visit);
+      const auto* const binary = std::get_if<Binary>(&step->expr->node);
+      switch (step->visit) {
+        case Visit::kBefore:
+          if (one_line(*step->expr, here)) {
+            walk.skip_sides();
+            break;
+          }
+          before.push_back(before_arithmetic_);
+          before_arithmetic_ = before_arithmetic_ || is_duration_operator(binary->op);
+          if (has_infinite_base(*binary)) infinite = binary->left.get();
+          break;
+        case Visit::kBetween:
+          before_arithmetic_ = before.back();
+          break_line(here);
+          operator_line(*binary);
+          break;
+        case Visit::kAfter:
+          before.pop_back();
+          break;
+        case Visit::kOperand:
+          if (step->expr == infinite) {
+            indent(here);
+            text_ += "Inf";
+          } else {
+            std::visit([&](const auto& node) { write(*step->expr, node, here); }, step->expr->node);
+          }
+          break;
+      }
+    }
   }
+  [[nodiscard]] bool is_full() const { return text_.size() > kPrettyBytesMax; }
   [[nodiscard]] std::string take() { return std::move(text_); }
 
  private:
@@ -40,6 +83,12 @@ class Pretty {
     Printer printer(Printer::kNoLimit, before_arithmetic_);
     printer.expr(expr);
     text_ += printer.text();
+  }
+  void operator_line(const Binary& node) {
+    Printer head;
+    head.binary_head(node);
+    text_ += head.text();
+    text_ += '\n';
   }
   void enclosed(const Expr& expr, std::size_t level) {
     const bool before = std::exchange(before_arithmetic_, false);
@@ -74,25 +123,6 @@ class Pretty {
     enclosed(*node.expr, level + 1);
     break_line(level);
     text_ += ')';
-  }
-
-  void write(const Expr& expr, const Binary& node, std::size_t level) {
-    if (one_line(expr, level)) return;
-    const bool before = before_arithmetic_;
-    before_arithmetic_ = before || is_duration_operator(node.op);
-    if (has_infinite_base(node)) {
-      indent(level + 1);
-      text_ += "Inf";
-    } else {
-      this->expr(*node.left, level + 1);
-    }
-    before_arithmetic_ = before;
-    break_line(level);
-    Printer head;
-    head.binary_head(node);
-    text_ += head.text();
-    text_ += '\n';
-    this->expr(*node.right, level + 1);
   }
 
   void write(const Expr& expr, const Call& node, std::size_t level) {
@@ -144,10 +174,13 @@ class Pretty {
 
 }  // namespace
 
-std::string pretty(const Expr& expr) {
+Result<std::string> pretty(const Expr& expr) {
   Pretty pretty;
   pretty.expr(expr, 0);
-  return pretty.take();
+  if (!pretty.is_full()) return pretty.take();
+  return fail(Errc::kTooLarge, fmt::format("the expression has more than {} bytes when its lines "
+                                           "are indented; format its parts",
+                                           kPrettyBytesMax));
 }
 
 }  // namespace halite::query::promql

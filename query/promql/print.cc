@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -13,6 +14,7 @@
 #include "query/promql/keywords.h"
 #include "query/promql/number.h"
 #include "query/promql/number_text.h"
+#include "query/promql/operator_walk.h"
 #include "query/promql/printer.h"
 
 namespace halite::query::promql {
@@ -72,8 +74,38 @@ bool matches_vectors(const Binary& node) {
 }
 
 void Printer::expr(const Expr& expr) {
-  if (is_full()) return;
-  std::visit([this](const auto& node) { write(node); }, expr.node);
+  OperatorWalk<const Expr> walk(expr);
+  std::vector<bool> before;        // before_arithmetic_ of each open operator
+  const Expr* infinite = nullptr;  // the base of ^
+  while (!is_full()) {
+    const auto step = walk.next();
+    if (!step) return;
+    const auto* const binary = std::get_if<Binary>(&step->expr->node);
+    switch (step->visit) {
+      case Visit::kBefore:
+        is_deep_ = walk.depth(step->visit) > bytes_max_;
+        before.push_back(before_arithmetic_);
+        before_arithmetic_ = before_arithmetic_ || is_duration_operator(binary->op);
+        if (has_infinite_base(*binary)) infinite = binary->left.get();
+        break;
+      case Visit::kBetween:
+        before_arithmetic_ = before.back();
+        text_ += ' ';
+        binary_head(*binary);
+        text_ += ' ';
+        break;
+      case Visit::kAfter:
+        before.pop_back();
+        break;
+      case Visit::kOperand:
+        if (step->expr == infinite) {
+          text_ += "Inf";
+        } else {
+          std::visit([this](const auto& node) { write(node); }, step->expr->node);
+        }
+        break;
+    }
+  }
 }
 
 void Printer::write(const NumberLiteral& node) {
@@ -123,21 +155,6 @@ void Printer::write(const Aggregation& node) {
   }
   enclosed(*node.expr);
   text_ += ')';
-}
-
-void Printer::write(const Binary& node) {
-  const bool before = before_arithmetic_;
-  before_arithmetic_ = before || is_duration_operator(node.op);
-  if (has_infinite_base(node)) {
-    text_ += "Inf";
-  } else {
-    expr(*node.left);
-  }
-  before_arithmetic_ = before;
-  text_ += ' ';
-  binary_head(node);
-  text_ += ' ';
-  expr(*node.right);
 }
 
 void Printer::write(const Unary& node) {

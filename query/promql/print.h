@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "common/result.h"
 #include "query/promql/tree.h"
 
 namespace halite::query::promql {
@@ -17,7 +18,8 @@ namespace halite::query::promql {
 [[nodiscard]] std::string print(const Expr& expr);
 
 // Over several lines where a line would be longer than 100 characters (/api/v1/format_query).
-[[nodiscard]] std::string pretty(const Expr& expr);
+// kTooLarge: they have more than four megabytes, as a long chain of operators has.
+[[nodiscard]] Result<std::string> pretty(const Expr& expr);
 
 // As JSON (/api/v1/parse_query).
 [[nodiscard]] std::string tree_json(const Expr& expr);

@@ -27,7 +27,7 @@ class Printer {
   // [5m:1m] @ 5.000 offset 1m
   void subquery_suffix(const Subquery& node);
 
-  [[nodiscard]] bool is_full() const { return text_.size() > bytes_max_; }
+  [[nodiscard]] bool is_full() const { return text_.size() > bytes_max_ || is_deep_; }
   [[nodiscard]] const std::string& text() const { return text_; }
   [[nodiscard]] std::string take() { return std::move(text_); }
 
@@ -39,7 +39,7 @@ class Printer {
   void write(const Subquery& node);
   void write(const Call& node);
   void write(const Aggregation& node);
-  void write(const Binary& node);
+  void write(const Binary& /*node*/) {}  // expr() writes operators
   void write(const Unary& node);
   void write(const Parentheses& node);
 
@@ -53,6 +53,7 @@ class Printer {
   void enclosed(const Expr& expr);  // in parentheses or between commas
 
   std::size_t bytes_max_;
+  bool is_deep_ = false;    // there are more operators than bytes
   bool before_arithmetic_;  // the parser would take the operator as a part of offset (1m)
   std::string text_;
 };

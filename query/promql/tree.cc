@@ -1,6 +1,7 @@
 #include "query/promql/tree.h"
 
 #include <array>
+#include <utility>
 
 namespace halite::query::promql {
 
@@ -35,6 +36,26 @@ std::string_view binary_symbol(BinaryOp op) {
                                        "<=", ">", ">=", "</", ">/", "and", "or", "unless"});
   static_assert(kSymbols.size() == static_cast<std::size_t>(BinaryOp::kUnless) + 1);
   return kSymbols[static_cast<std::size_t>(op)];
+}
+
+namespace {
+
+// Destroys operators one after the other, each with its other side.
+void destroy_chain(ExprPtr chain, ExprPtr Binary::* next) {
+  while (chain != nullptr) {
+    auto* const binary = std::get_if<Binary>(&chain->node);
+    chain = binary == nullptr ? nullptr : std::move(binary->*next);
+  }
+}
+
+}  // namespace
+
+// Operators nest on both sides only as deep as there are precedences.
+Expr::~Expr() {
+  auto* const binary = std::get_if<Binary>(&node);
+  if (binary == nullptr) return;
+  destroy_chain(std::move(binary->left), &Binary::left);
+  destroy_chain(std::move(binary->right), &Binary::right);
 }
 
 const Expr& without_parentheses(const Expr& expr) {

@@ -215,6 +215,10 @@ struct Parentheses {
 };
 
 struct Expr {
+  Expr() = default;
+  Expr(const Expr&) = delete;
+  ~Expr();  // without recursion through long chains of operators
+
   Position at;
   ValueType type = ValueType::kScalar;
   std::variant<NumberLiteral, StringLiteral, VectorSelector, MatrixSelector, Subquery, Call,

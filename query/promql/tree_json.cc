@@ -11,6 +11,7 @@
 #include "common/json_string.h"
 #include "query/promql/go_text.h"
 #include "query/promql/number_text.h"
+#include "query/promql/operator_walk.h"
 #include "query/promql/print.h"
 #include "query/promql/printer.h"
 
@@ -40,7 +41,14 @@ class TreeJson {
       to_ += "null";
       return;
     }
-    std::visit([this](const auto& node) { write(node); }, expr->node);
+    OperatorWalk<const Expr> walk(*expr);
+    while (const auto step = walk.next()) {
+      if (step->visit == Visit::kOperand) {
+        std::visit([this](const auto& node) { write(node); }, step->expr->node);
+      } else {
+        part(std::get<Binary>(step->expr->node), step->visit);
+      }
+    }
   }
   [[nodiscard]] std::string take() { return std::move(to_); }
 
@@ -204,21 +212,24 @@ class TreeJson {
     to_ += fmt::format(R"(,"type":"aggregation","without":{}}})", json_bool(node.without));
   }
 
-  void write(const Binary& node) {
-    to_ += fmt::format("{{\"bool\":{}", json_bool(node.returns_bool));
-    next("lhs");
-    expr(node.left.get());
-    next("matching");
-    if (matches_vectors(node)) {
-      matching(node.matching);
+  void write(const Binary&) {}  // expr() writes its parts
+  void part(const Binary& node, Visit visit) {
+    if (visit == Visit::kBefore) {
+      to_ += fmt::format("{{\"bool\":{}", json_bool(node.returns_bool));
+      next("lhs");
+    } else if (visit == Visit::kBetween) {
+      next("matching");
+      if (matches_vectors(node)) {
+        matching(node.matching);
+      } else {
+        to_ += "null";
+      }
+      next("op");
+      string(binary_symbol(node.op));
+      next("rhs");
     } else {
-      to_ += "null";
+      end("binaryExpr");
     }
-    next("op");
-    string(binary_symbol(node.op));
-    next("rhs");
-    expr(node.right.get());
-    end("binaryExpr");
   }
   void matching(const VectorMatching& matching) {
     begin("card");

@@ -40,7 +40,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return 0;
   }
   const std::string once = print(**parsed);
-  HALITE_CHECK(!pretty(**parsed).empty() && !tree_json(**parsed).empty(), "all forms are written");
+  const Result<std::string> lines = pretty(**parsed);
+  HALITE_CHECK(lines ? !lines->empty() : lines.error().code == Errc::kTooLarge, "it has lines");
+  HALITE_CHECK(!tree_json(**parsed).empty(), "it has a tree");
   if (!has_far_time(once)) {
     // Numbers may be longer than they were, and offsets have parentheses.
     options.bytes_max = 1 << 24;
@@ -48,8 +50,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto again = parse(once, options);
     HALITE_CHECK(again.has_value(), "the printed text parses");
     HALITE_CHECK(print(**again) == once, "it prints the same");
-    const auto broken = parse(pretty(**parsed), options);
-    HALITE_CHECK(broken.has_value() && print(**broken) == once, "so do its lines");
+    if (lines) {
+      const auto broken = parse(*lines, options);
+      HALITE_CHECK(broken.has_value() && print(**broken) == once, "so do its lines");
+    }
   }
   if (const auto resolved = resolve_durations(**parsed, 15'000, 3'600'000); !resolved) {
     HALITE_CHECK(!resolved.error().message.empty(), "a refusal says why");

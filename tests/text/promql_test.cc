@@ -116,7 +116,10 @@ class Asker {
     auto parsed = parse(text, options_);
     if (!parsed) return {what == "errors" ? bare(parsed.error()) : refusal(parsed.error())};
     if (what == "print") return printed(**parsed);
-    if (what == "pretty") return lines_of(pretty(**parsed));
+    if (what == "pretty") {
+      const auto lines = pretty(**parsed);
+      return lines ? lines_of(*lines) : Lines{refusal(lines.error())};
+    }
     if (what == "json") return {tree_json(**parsed)};
     if (what == "type") return {std::string(type_name((*parsed)->type))};
     if (what == "at") return {positions(**parsed)};

@@ -10,6 +10,7 @@
 //                                and three more), `1+2x3` (1 3 5 7)
 //   at TIME EXPRESSION           seconds
 //   range BEGIN END STEP EXPRESSION
+//   chain TIME COUNT OPERATOR OPERAND   COUNT equal operands
 //
 // Answers: one line for each element, values with seven digits, VALUE@TIME in a range; "! MESSAGE",
 // with "bad expression: " before those of the parser; "warning: ..", "info: ..".
@@ -122,11 +123,24 @@ class Script {
       question.steps.step_ms = time_of(step);
       question.steps.count = static_cast<std::size_t>(
           (time_of(end) - question.steps.begin) / question.steps.step_ms + 1);
+    } else if (verb == "chain") {
+      question.expression = chain_of(in);
+      return ask(std::move(question));
     } else if (verb != "at") {
       bad("not understood: " + line);
     }
     question.expression = rest_of(in);
     return ask(std::move(question));
+  }
+
+  static std::string chain_of(std::istringstream& in) {
+    std::size_t count = 0;
+    std::string operator_text;
+    in >> count >> operator_text;
+    const std::string operand = rest_of(in);
+    std::string chain = operand;
+    for (std::size_t i = 1; i < count; ++i) chain += fmt::format(" {} {}", operator_text, operand);
+    return chain;
   }
 
   void add_series(const std::string& text) {

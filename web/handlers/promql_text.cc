@@ -11,6 +11,7 @@
 
 #include "common/json_string.h"
 #include "query/engine/engine.h"
+#include "query/promql/operator_walk.h"
 #include "query/promql/parse.h"
 #include "query/promql/print.h"
 #include "web/handlers/handlers.h"
@@ -28,19 +29,24 @@ Result<promql::ExprPtr> parsed_query(const Call& call, const PrometheusParameter
   return promql::parse(parameters.get("query"), call.services.engine.promql_options());
 }
 
-Response text_answer(const Call& call, std::string (*data)(const promql::Expr&)) {
+Response text_answer(const Call& call, Result<std::string> (*data)(const promql::Expr&)) {
   const Result<PrometheusParameters> parameters = PrometheusParameters::of(call);
   if (!parameters) return bad_data(parameters.error());
   const Result<promql::ExprPtr> expr = parsed_query(call, *parameters);
   if (!expr) return bad_data(invalid_parameter("query", expr.error()));
-  return prometheus_success(data(**expr));
+  const Result<std::string> text = data(**expr);
+  if (!text) return bad_data(invalid_parameter("query", text.error()));
+  return prometheus_success(*text);
 }
 
-std::string pretty_json(const promql::Expr& expr) {
+Result<std::string> pretty_json(const promql::Expr& expr) {
+  TRY(const std::string text, promql::pretty(expr));
   std::string json;
-  append_prometheus_text(json, promql::pretty(expr));
+  append_prometheus_text(json, text);
   return json;
 }
+
+Result<std::string> tree_of(const promql::Expr& expr) { return promql::tree_json(expr); }
 
 bool has_selector(const promql::Expr* expr);
 
@@ -59,9 +65,7 @@ struct SelectorSearch {
   bool operator()(const promql::Aggregation& aggregation) const {
     return has_selector(aggregation.expr.get()) || has_selector(aggregation.parameter.get());
   }
-  bool operator()(const promql::Binary& binary) const {
-    return has_selector(binary.left.get()) || has_selector(binary.right.get());
-  }
+  bool operator()(const promql::Binary& /*binary*/) const { return false; }  // its operands may
   bool operator()(const promql::Unary& unary) const { return has_selector(unary.expr.get()); }
   bool operator()(const promql::Parentheses& parentheses) const {
     return has_selector(parentheses.expr.get());
@@ -69,7 +73,12 @@ struct SelectorSearch {
 };
 
 bool has_selector(const promql::Expr* expr) {
-  return expr != nullptr && std::visit(SelectorSearch{}, expr->node);
+  if (expr == nullptr) return false;
+  promql::OperatorWalk<const promql::Expr> walk(*expr);
+  while (const auto step = walk.next()) {
+    if (std::visit(SelectorSearch{}, step->expr->node)) return true;
+  }
+  return false;
 }
 
 Result<bool> has_selector_in_query(const Call& call) {
@@ -91,9 +100,7 @@ asio::awaitable<Response> handle_format_query(Call& call) {
   co_return text_answer(call, pretty_json);
 }
 
-asio::awaitable<Response> handle_parse_query(Call& call) {
-  co_return text_answer(call, promql::tree_json);
-}
+asio::awaitable<Response> handle_parse_query(Call& call) { co_return text_answer(call, tree_of); }
 
 asio::awaitable<Response> handle_query_exemplars(Call& call) {
   const Result<bool> selects = has_selector_in_query(call);

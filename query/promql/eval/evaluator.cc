@@ -9,6 +9,7 @@
 #include "query/promql/eval/extended_functions.h"
 #include "query/promql/eval/group_fold.h"
 #include "query/promql/eval/merge.h"
+#include "query/promql/operator_walk.h"
 
 namespace halite::query::promql {
 namespace {
@@ -295,14 +296,30 @@ Task<std::optional<Vector>> Evaluator::fold_groups(const Aggregation* aggregatio
   co_return groups;
 }
 
+// Operators one after the other: chains of them are long.
 Task<Value> Evaluator::binary(const Expr* expr, Steps steps) {
-  const auto& node = std::get<Binary>(expr->node);
-  auto first = evaluate_at(node.left.get(), steps);
-  CO_TRY(Value left, co_await std::move(first));
-  auto second = evaluate_at(node.right.get(), steps);
-  CO_TRY(Value right, co_await std::move(second));
-  co_return evaluate_binary(node, std::move(left), std::move(right), steps, expr->at, texts_,
-                            annotations_);
+  std::vector<Value> values;  // of left sides whose right sides are not evaluated
+  OperatorWalk<const Expr> walk(*expr);
+  while (const auto step = walk.next()) {
+    if (step->visit == Visit::kOperand) {
+      auto evaluating = evaluate_at(step->expr, steps);
+      CO_TRY(Value value, co_await std::move(evaluating));
+      values.push_back(std::move(value));
+      continue;
+    }
+    if (step->visit != Visit::kAfter) continue;
+    CO_TRY_VOID(budget_->check());
+    const std::size_t texts_before = texts_.bytes();
+    Value right = std::move(values.back());
+    values.pop_back();
+    const std::int64_t used = bytes_of(values.back()) + bytes_of(right);
+    CO_TRY(values.back(),
+           evaluate_binary(std::get<Binary>(step->expr->node), std::move(values.back()),
+                           std::move(right), steps, step->expr->at, texts_, annotations_));
+    const auto texts = static_cast<std::int64_t>(texts_.bytes() - texts_before);
+    CO_TRY_VOID(budget_->add_bytes(bytes_of(values.back()) + texts - used));
+  }
+  co_return std::move(values.back());
 }
 
 Task<Value> Evaluator::aggregation(const Expr* expr, Steps steps) {

@@ -5,13 +5,16 @@
 
 #include "query/promql/eval/evaluator.h"
 #include "query/promql/eval/info.h"
+#include "query/promql/operator_walk.h"
 
 namespace halite::query::promql {
 namespace {
 
 // The offset and @ of all selectors whose values the expression returns, which scalars are not.
 // False: some have none, as vector(1), or are subqueries.
-bool collect_times(const Expr& expr, std::vector<const TimeModifiers*>& times) {
+bool collect_times(const Expr& expr, std::vector<const TimeModifiers*>& times);
+
+bool collect_times_of_operand(const Expr& expr, std::vector<const TimeModifiers*>& times) {
   const auto collects = [&times](const Expr& one) {
     return (one.type != ValueType::kVector && one.type != ValueType::kMatrix) ||
            collect_times(one, times);
@@ -27,9 +30,6 @@ bool collect_times(const Expr& expr, std::vector<const TimeModifiers*>& times) {
   if (const auto* const inner = std::get_if<Parentheses>(&expr.node)) return collects(*inner->expr);
   if (const auto* const unary = std::get_if<Unary>(&expr.node)) return collects(*unary->expr);
   if (const auto* const node = std::get_if<Aggregation>(&expr.node)) return collects(*node->expr);
-  if (const auto* const node = std::get_if<Binary>(&expr.node)) {
-    return collects(*node->left) && collects(*node->right);
-  }
   const auto* const call = std::get_if<Call>(&expr.node);
   if (call == nullptr) return false;
   const std::size_t before = times.size();
@@ -39,6 +39,15 @@ bool collect_times(const Expr& expr, std::vector<const TimeModifiers*>& times) {
     if (!collects(*call->arguments[i])) return false;
   }
   return times.size() > before;
+}
+
+bool collect_times(const Expr& expr, std::vector<const TimeModifiers*>& times) {
+  OperatorWalk<const Expr> walk(expr);
+  while (const auto step = walk.next()) {
+    if (step->visit != Visit::kOperand || step->expr->type == ValueType::kScalar) continue;
+    if (!collect_times_of_operand(*step->expr, times)) return false;
+  }
+  return true;
 }
 
 }  // namespace
