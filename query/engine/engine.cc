@@ -275,24 +275,25 @@ std::unique_ptr<ExportRun> QueryEngine::export_points(ExportQuestion question,
 
 Task<std::shared_ptr<const PromqlAnswer>> QueryEngine::run_promql(PromqlQuestion question,
                                                                   std::stop_token stop) {
-  return query::run_promql(&impl_->store, &impl_->scheduler, std::move(question), impl_->limits,
-                           std::move(stop));
+  return query::run_promql({&impl_->store, impl_->sources.counters}, &impl_->scheduler,
+                           std::move(question), impl_->limits, std::move(stop));
 }
 
 Task<std::shared_ptr<const FoundSeries>> QueryEngine::find_series(SeriesQuestion question,
                                                                   std::stop_token stop) {
-  return run_series_search(&impl_->store, std::move(question),
+  return run_series_search({&impl_->store, impl_->sources.counters}, std::move(question),
                            impl_->scheduler.begin_steps(impl_->limits, std::move(stop)));
 }
 
 Task<FoundNames> QueryEngine::label_names(SeriesQuestion question, std::stop_token stop) {
-  return run_label_names(&impl_->store, std::move(question),
+  return run_label_names({&impl_->store, impl_->sources.counters}, std::move(question),
                          impl_->scheduler.begin_steps(impl_->limits, std::move(stop)));
 }
 
 Task<FoundNames> QueryEngine::label_values(std::string label, SeriesQuestion question,
                                            std::stop_token stop) {
-  return run_label_values(&impl_->store, std::move(label), std::move(question),
+  return run_label_values({&impl_->store, impl_->sources.counters}, std::move(label),
+                          std::move(question),
                           impl_->scheduler.begin_steps(impl_->limits, std::move(stop)));
 }
 

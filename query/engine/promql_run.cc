@@ -13,6 +13,7 @@
 
 #include "query/promql/eval/evaluator.h"
 #include "query/selection/series_search.h"
+#include "storage/cells/counters/counter_store.h"
 
 namespace halite::query {
 namespace {
@@ -86,17 +87,27 @@ QueryLimits small_limits(QueryLimits limits) {
   return limits;
 }
 
-Task<std::shared_ptr<PromqlAnswer>> evaluate(storage::PointStore* store,
+// Other processes may have begun to count metrics.
+Task<void> refresh(storage::CounterStore* counters) {
+  if (counters == nullptr || !counters->is_stale()) co_return Result<void>();
+  auto refreshing = counters->refresh();
+  co_return co_await std::move(refreshing);
+}
+
+Task<std::shared_ptr<PromqlAnswer>> evaluate(PromqlStores stores,
                                              std::shared_ptr<const PromqlQuestion> question,
                                              std::shared_ptr<const promql::Expr> expr,
                                              PromqlOptions options, std::shared_ptr<Kept> kept,
                                              std::shared_ptr<QueryBudget> budget) {
+  auto refreshing = refresh(stores.counters);
+  CO_TRY_VOID(co_await std::move(refreshing));
   promql::Annotations annotations(question->expression);
-  promql::Evaluator evaluator(*store, budget,
+  promql::Evaluator evaluator(*stores.points, budget,
                               {.lookback_ms = question->lookback_ms.value_or(options.lookback_ms),
                                .default_step_ms = options.default_step_ms,
                                .instant = !question->range,
-                               .end = question->end.value_or(question->steps.last())},
+                               .end = question->end.value_or(question->steps.last()),
+                               .counters = stores.counters},
                               question->steps, kept->texts, annotations);
   auto evaluating = evaluator.evaluate(*expr);
   Result<promql::Value> value = co_await std::move(evaluating);
@@ -115,10 +126,13 @@ Task<std::shared_ptr<PromqlAnswer>> evaluate(storage::PointStore* store,
 using SeriesUse = std::function<Result<bool>(const storage::Series& series)>;
 
 // Passes all series that the question names to `use`, until that returns false.
-Task<void> find_all(storage::PointStore* store, SeriesQuestion question,
+Task<void> find_all(PromqlStores stores, SeriesQuestion question,
                     std::shared_ptr<QueryBudget> budget, SeriesUse use,
                     std::vector<std::shared_ptr<const storage::Selection>>* selections) {
-  SeriesSearch search(*store, std::move(question.selectors), question.range.begin, budget);
+  auto refreshing = refresh(stores.counters);
+  CO_TRY_VOID(co_await std::move(refreshing));
+  SeriesSearch search(*stores.points, std::move(question.selectors), question.range.begin, budget,
+                      stores.counters);
   auto listing = search.metrics();
   CO_TRY(const std::vector<std::string> metrics, co_await std::move(listing));
   for (std::size_t i = 0; i < metrics.size(); ++i) {
@@ -131,7 +145,7 @@ Task<void> find_all(storage::PointStore* store, SeriesQuestion question,
     std::size_t seen = 0;
     for (const storage::SeriesId id : found.series) {
       if (++seen % kSeriesBetweenChecks == 0) CO_TRY_VOID(budget->check());
-      CO_TRY(const bool more, use(store->series(id)));
+      CO_TRY(const bool more, use(stores.points->series(id)));
       if (!more) co_return Result<void>();
     }
     if (i % kMetricsBetweenYields != 0) continue;
@@ -179,8 +193,7 @@ class NameSet {
   std::set<std::string, std::less<>> names_;
 };
 
-Task<std::shared_ptr<FoundSeries>> search_series(storage::PointStore* store,
-                                                 SeriesQuestion question,
+Task<std::shared_ptr<FoundSeries>> search_series(PromqlStores stores, SeriesQuestion question,
                                                  std::shared_ptr<QueryBudget> budget) {
   auto found = std::make_shared<FoundSeries>();
   auto kept = std::make_shared<Kept>();
@@ -195,7 +208,7 @@ Task<std::shared_ptr<FoundSeries>> search_series(storage::PointStore* store,
     TRY_VOID(budget->add_bytes(promql::row_bytes(found->series.back(), 0)));
     return true;
   };
-  auto finding = find_all(store, std::move(question), budget, std::move(use), &kept->selections);
+  auto finding = find_all(stores, std::move(question), budget, std::move(use), &kept->selections);
   CO_TRY_VOID(co_await std::move(finding));
   std::ranges::sort(found->series);
   found->keeps = std::move(kept);
@@ -221,14 +234,15 @@ Task<bool> list_names(storage::PointStore* store, storage::SeriesNamesQuery want
   co_return true;
 }
 
-Task<FoundNames> search_names(storage::PointStore* store, SeriesQuestion question,
+Task<FoundNames> search_names(PromqlStores stores, SeriesQuestion question,
                               std::shared_ptr<QueryBudget> budget) {
   NameSet names(*budget);
   const std::size_t limit = question.limit;
   if (question.selectors.empty()) {
-    auto listing = list_names(
-        store, {.kind = storage::NameKind::kTagKey, .key = {}, .since = question.range.begin},
-        budget, &names);
+    auto listing =
+        list_names(stores.points,
+                   {.kind = storage::NameKind::kTagKey, .key = {}, .since = question.range.begin},
+                   budget, &names);
     CO_TRY_VOID(co_await std::move(listing));
     CO_TRY_VOID(names.add(kMetricLabel));
     co_return names_of(names.take(), limit);
@@ -238,19 +252,19 @@ Task<FoundNames> search_names(storage::PointStore* store, SeriesQuestion questio
     for (const storage::SeriesTag& tag : series.tags) TRY_VOID(names.add(tag.key));
     return true;
   };
-  auto finding = find_all(store, std::move(question), budget, std::move(use), nullptr);
+  auto finding = find_all(stores, std::move(question), budget, std::move(use), nullptr);
   CO_TRY_VOID(co_await std::move(finding));
   co_return names_of(names.take(), limit);
 }
 
-Task<FoundNames> search_values(storage::PointStore* store, std::string label,
-                               SeriesQuestion question, std::shared_ptr<QueryBudget> budget) {
+Task<FoundNames> search_values(PromqlStores stores, std::string label, SeriesQuestion question,
+                               std::shared_ptr<QueryBudget> budget) {
   NameSet names(*budget);
   const std::size_t limit = question.limit;
   const bool metrics = label == kMetricLabel;
   if (question.selectors.empty()) {
     auto listing =
-        list_names(store,
+        list_names(stores.points,
                    {.kind = metrics ? storage::NameKind::kMetric : storage::NameKind::kTagValue,
                     .key = label,
                     .since = question.range.begin},
@@ -269,7 +283,7 @@ Task<FoundNames> search_values(storage::PointStore* store, std::string label,
     }
     return true;
   };
-  auto finding = find_all(store, std::move(question), budget, std::move(use), nullptr);
+  auto finding = find_all(stores, std::move(question), budget, std::move(use), nullptr);
   CO_TRY_VOID(co_await std::move(finding));
   co_return names_of(names.take(), limit);
 }
@@ -283,9 +297,9 @@ promql::ParseOptions parse_options(const QueryLimits& limits) {
           .experimental = limits.promql.experimental};
 }
 
-Task<std::shared_ptr<const PromqlAnswer>> run_promql(storage::PointStore* store,
-                                                     Scheduler* scheduler, PromqlQuestion question,
-                                                     QueryLimits limits, std::stop_token stop) {
+Task<std::shared_ptr<const PromqlAnswer>> run_promql(PromqlStores stores, Scheduler* scheduler,
+                                                     PromqlQuestion question, QueryLimits limits,
+                                                     std::stop_token stop) {
   auto parsed = parse_question(question, limits);
   if (!parsed) co_return std::unexpected(bad_expression(std::move(parsed).error()));
   const std::shared_ptr<const promql::Expr> expr = *std::move(parsed);
@@ -302,7 +316,7 @@ Task<std::shared_ptr<const PromqlAnswer>> run_promql(storage::PointStore* store,
     auto kept = std::make_shared<Kept>(run->budget()->limits().bytes_max);
     kept->expr = expr;
     auto evaluating =
-        run->step(evaluate(store, asked, expr, limits.promql, kept, run->budget()), pace);
+        run->step(evaluate(stores, asked, expr, limits.promql, kept, run->budget()), pace);
     Result<std::shared_ptr<PromqlAnswer>> answer = co_await std::move(evaluating);
     const bool exceeds = !answer && (answer.error().code == Errc::kTooLarge ||
                                      answer.error().code == Errc::kTimeout);
@@ -325,10 +339,10 @@ Task<std::shared_ptr<const PromqlAnswer>> run_promql(storage::PointStore* store,
   co_return fail(Errc::kInternal, "no attempt to answer the query ended");
 }
 
-Task<std::shared_ptr<const FoundSeries>> run_series_search(storage::PointStore* store,
+Task<std::shared_ptr<const FoundSeries>> run_series_search(PromqlStores stores,
                                                            SeriesQuestion question,
                                                            std::unique_ptr<SteppedRun> run) {
-  auto searching = run->step(search_series(store, std::move(question), run->budget()));
+  auto searching = run->step(search_series(stores, std::move(question), run->budget()));
   CO_TRY(std::shared_ptr<FoundSeries> found, co_await std::move(searching));
   CO_TRY(found->room, run->reserve());
   found->cost = run->budget()->cost();
@@ -336,9 +350,9 @@ Task<std::shared_ptr<const FoundSeries>> run_series_search(storage::PointStore* 
   co_return found;
 }
 
-Task<FoundNames> run_label_names(storage::PointStore* store, SeriesQuestion question,
+Task<FoundNames> run_label_names(PromqlStores stores, SeriesQuestion question,
                                  std::unique_ptr<SteppedRun> run) {
-  auto searching = run->step(search_names(store, std::move(question), run->budget()));
+  auto searching = run->step(search_names(stores, std::move(question), run->budget()));
   CO_TRY(FoundNames found, co_await std::move(searching));
   CO_TRY(found.room, run->reserve());
   found.cost = run->budget()->cost();
@@ -346,10 +360,10 @@ Task<FoundNames> run_label_names(storage::PointStore* store, SeriesQuestion ques
   co_return found;
 }
 
-Task<FoundNames> run_label_values(storage::PointStore* store, std::string label,
-                                  SeriesQuestion question, std::unique_ptr<SteppedRun> run) {
+Task<FoundNames> run_label_values(PromqlStores stores, std::string label, SeriesQuestion question,
+                                  std::unique_ptr<SteppedRun> run) {
   auto searching =
-      run->step(search_values(store, std::move(label), std::move(question), run->budget()));
+      run->step(search_values(stores, std::move(label), std::move(question), run->budget()));
   CO_TRY(FoundNames found, co_await std::move(searching));
   CO_TRY(found.room, run->reserve());
   found.cost = run->budget()->cost();

@@ -11,24 +11,33 @@
 #include "query/limits.h"
 #include "storage/api/point_store.h"
 
+namespace halite::storage {
+class CounterStore;
+}  // namespace halite::storage
+
 namespace halite::query {
 
-// The store and the scheduler outlive these.
-Task<std::shared_ptr<const PromqlAnswer>> run_promql(storage::PointStore* store,
-                                                     Scheduler* scheduler, PromqlQuestion question,
-                                                     QueryLimits limits, std::stop_token stop);
+struct PromqlStores {
+  storage::PointStore* points;
+  storage::CounterStore* counters;  // null: there are none
+};
 
-Task<std::shared_ptr<const FoundSeries>> run_series_search(storage::PointStore* store,
+// The stores and the scheduler outlive these.
+Task<std::shared_ptr<const PromqlAnswer>> run_promql(PromqlStores stores, Scheduler* scheduler,
+                                                     PromqlQuestion question, QueryLimits limits,
+                                                     std::stop_token stop);
+
+Task<std::shared_ptr<const FoundSeries>> run_series_search(PromqlStores stores,
                                                            SeriesQuestion question,
                                                            std::unique_ptr<SteppedRun> run);
 
 // The names of the labels of all series that are found.
-Task<FoundNames> run_label_names(storage::PointStore* store, SeriesQuestion question,
+Task<FoundNames> run_label_names(PromqlStores stores, SeriesQuestion question,
                                  std::unique_ptr<SteppedRun> run);
 
 // The values that a label has in all series that are found.
-Task<FoundNames> run_label_values(storage::PointStore* store, std::string label,
-                                  SeriesQuestion question, std::unique_ptr<SteppedRun> run);
+Task<FoundNames> run_label_values(PromqlStores stores, std::string label, SeriesQuestion question,
+                                  std::unique_ptr<SteppedRun> run);
 
 [[nodiscard]] promql::ParseOptions parse_options(const QueryLimits& limits);
 

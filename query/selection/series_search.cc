@@ -5,6 +5,8 @@
 #include <optional>
 #include <utility>
 
+#include "storage/cells/counters/counter_store.h"
+
 namespace halite::query {
 namespace {
 
@@ -27,8 +29,13 @@ std::optional<std::uint64_t> known_count(const storage::PointStore& store,
 }  // namespace
 
 SeriesSearch::SeriesSearch(storage::PointStore& store, std::vector<Selector> selectors,
-                           TimestampMs since, std::shared_ptr<QueryBudget> budget)
-    : store_(store), selectors_(std::move(selectors)), since_(since), budget_(std::move(budget)) {}
+                           TimestampMs since, std::shared_ptr<QueryBudget> budget,
+                           const storage::CounterStore* counters)
+    : store_(store),
+      selectors_(std::move(selectors)),
+      since_(since),
+      budget_(std::move(budget)),
+      counters_(counters) {}
 
 Task<std::vector<std::string>> SeriesSearch::metrics() {
   std::set<std::string> found;
@@ -59,9 +66,10 @@ Task<std::vector<std::string>> SeriesSearch::metrics() {
 
 storage::SeriesQuery SeriesSearch::query_of(std::string metric) const {
   storage::SeriesQuery query;
+  const bool counts = counters_ != nullptr && counters_->rule_of(metric) != nullptr;
+  if (!counts) query.since = since_;
   query.metric = std::move(metric);
   query.regexp_bytes_max = budget_->limits().regexp_bytes_max;
-  query.since = since_;
   return query;
 }
 

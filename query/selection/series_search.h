@@ -17,6 +17,10 @@
 #include "query/selector/selector.h"
 #include "storage/api/point_store.h"
 
+namespace halite::storage {
+class CounterStore;
+}  // namespace halite::storage
+
 namespace halite::query {
 
 // The series of one metric that at least one selector names, and no others.
@@ -27,9 +31,11 @@ struct FoundMetric {
 
 class SeriesSearch {
  public:
-  // Series without points at `since` or later need not be found. The store outlives the search.
+  // Series without points at `since` or later need not be found, unless they are counters. The
+  // stores outlive the search; `counters` may be null.
   SeriesSearch(storage::PointStore& store, std::vector<Selector> selectors, TimestampMs since,
-               std::shared_ptr<QueryBudget> budget);
+               std::shared_ptr<QueryBudget> budget,
+               const storage::CounterStore* counters = nullptr);
 
   // The metrics that any selector may name, in byte order. Counts the memory of the list.
   Task<std::vector<std::string>> metrics();
@@ -48,6 +54,7 @@ class SeriesSearch {
   const std::vector<Selector> selectors_;
   const TimestampMs since_;
   const std::shared_ptr<QueryBudget> budget_;
+  const storage::CounterStore* const counters_;
 };
 
 }  // namespace halite::query

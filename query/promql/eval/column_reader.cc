@@ -11,6 +11,7 @@
 #include "common/gather.h"
 #include "query/promql/eval/group_fold.h"
 #include "query/selection/series_search.h"
+#include "storage/cells/counters/counter_store.h"
 
 namespace halite::query::promql {
 namespace {
@@ -32,9 +33,9 @@ class ShardReader {
  public:
   using State = typename Reading::State;
 
-  ShardReader(storage::PointStore& store, QueryBudget& budget,
+  ShardReader(storage::BlockSource& stored, QueryBudget& budget,
               const typename Reading::Source& source)
-      : store_(store), budget_(budget), reading_(source) {}
+      : stored_(stored), budget_(budget), reading_(source) {}
 
   Task<void> read(std::shared_ptr<const storage::Selection> selection, TimeRange range,
                   std::uint32_t shard);
@@ -48,7 +49,7 @@ class ShardReader {
   Result<void> reserve(std::int64_t bytes);
   Result<void> count(std::int64_t bytes);
 
-  storage::PointStore& store_;
+  storage::BlockSource& stored_;
   QueryBudget& budget_;
   Reading reading_;
   std::vector<State> states_;
@@ -61,7 +62,7 @@ class ShardReader {
 template <class Reading>
 Task<void> ShardReader<Reading>::read(std::shared_ptr<const storage::Selection> selection,
                                       TimeRange range, std::uint32_t shard) {
-  const std::unique_ptr<storage::BlockScan> scan = store_.scan(std::move(selection), range, shard);
+  const std::unique_ptr<storage::BlockScan> scan = stored_.scan(std::move(selection), range, shard);
   std::uint64_t points = 0;
   for (;;) {
     auto next = scan->next();
@@ -105,7 +106,7 @@ Result<typename Reading::State*> ShardReader<Reading>::state_of(storage::SeriesI
   if (is_new) {
     const std::int64_t before = reading_.bytes();
     TRY_VOID(reserve(reading_.begin_bytes()));  // before it is allocated
-    states_.push_back(reading_.begin(store_.series(id)));
+    states_.push_back(reading_.begin(stored_.series(id)));
     TRY_VOID(count(reading_.bytes() - before + reading_.bytes(states_.back())));
   }
   return &states_[last_];
@@ -257,9 +258,9 @@ class SelectorReader {
   using SelectionPtr = std::shared_ptr<const storage::Selection>;
 
   // Each shard gets a Reading(source).
-  SelectorReader(storage::PointStore& store, std::shared_ptr<QueryBudget> budget,
-                 typename Reading::Source source)
-      : store_(store), budget_(std::move(budget)), source_(source) {}
+  SelectorReader(storage::PointStore& store, const storage::CounterStore* counters,
+                 std::shared_ptr<QueryBudget> budget, typename Reading::Source source)
+      : store_(store), counters_(counters), budget_(std::move(budget)), source_(source) {}
 
   // Passes each shard of each metric to `use` when the metric is read, and forgets it.
   using Use = std::function<void(ShardReader<Reading>& shard)>;
@@ -267,9 +268,13 @@ class SelectorReader {
                   Use use);
 
  private:
-  Task<void> read_metric(SelectionPtr selection, TimeRange range);
+  // Null: the points of the metric.
+  [[nodiscard]] std::unique_ptr<storage::BlockSource> sums_of(const std::string& metric,
+                                                              TimeRange range) const;
+  Task<void> read_metric(storage::BlockSource* stored, SelectionPtr selection, TimeRange range);
 
   storage::PointStore& store_;
+  const storage::CounterStore* const counters_;
   const std::shared_ptr<QueryBudget> budget_;
   const typename Reading::Source source_;
   std::vector<std::unique_ptr<ShardReader<Reading>>> shards_;
@@ -280,7 +285,7 @@ Task<void> SelectorReader<Reading>::read(Selector selector, TimeRange range,
                                          std::vector<SelectionPtr>& selections, Use use) {
   std::vector<Selector> selectors;
   selectors.push_back(std::move(selector));
-  SeriesSearch search(store_, std::move(selectors), range.begin, budget_);
+  SeriesSearch search(store_, std::move(selectors), range.begin, budget_, counters_);
   auto listing = search.metrics();
   CO_TRY(const std::vector<std::string> metrics, co_await std::move(listing));
   for (const std::string& metric : metrics) {
@@ -288,7 +293,9 @@ Task<void> SelectorReader<Reading>::read(Selector selector, TimeRange range,
     CO_TRY(FoundMetric found, co_await std::move(finding));
     if (found.selection == nullptr) continue;
     selections.push_back(found.selection);
-    auto reading = read_metric(std::move(found.selection), range);
+    const std::unique_ptr<storage::BlockSource> sums = sums_of(metric, range);
+    storage::BlockSource* const stored = sums == nullptr ? &store_ : sums.get();
+    auto reading = read_metric(stored, std::move(found.selection), range);
     CO_TRY_VOID(co_await std::move(reading));
     for (const auto& shard : shards_) use(*shard);
     shards_.clear();
@@ -297,11 +304,22 @@ Task<void> SelectorReader<Reading>::read(Selector selector, TimeRange range,
   co_return Result<void>();
 }
 
+// As queries of OpenTSDB without a downsampler see them. A sum of all time is that of the last
+// time.
 template <class Reading>
-Task<void> SelectorReader<Reading>::read_metric(SelectionPtr selection, TimeRange range) {
+std::unique_ptr<storage::BlockSource> SelectorReader<Reading>::sums_of(const std::string& metric,
+                                                                       TimeRange range) const {
+  const storage::CounterRule* const rule =
+      counters_ == nullptr ? nullptr : counters_->rule_of(metric);
+  return rule == nullptr ? nullptr : counters_->source(rule->buckets.front(), range.end - 1);
+}
+
+template <class Reading>
+Task<void> SelectorReader<Reading>::read_metric(storage::BlockSource* stored,
+                                                SelectionPtr selection, TimeRange range) {
   std::vector<Task<void>> tasks;
-  for (const storage::ShardSeriesCount& share : store_.series_by_shard(*selection)) {
-    shards_.push_back(std::make_unique<ShardReader<Reading>>(store_, *budget_, source_));
+  for (const storage::ShardSeriesCount& share : stored->series_by_shard(*selection)) {
+    shards_.push_back(std::make_unique<ShardReader<Reading>>(*stored, *budget_, source_));
     tasks.push_back(shards_.back()->read(selection, range, share.shard));
   }
   const std::size_t count = tasks.size();
@@ -315,7 +333,7 @@ Task<void> SelectorReader<Reading>::read_metric(SelectionPtr selection, TimeRang
 
 Task<std::vector<Row>> ColumnReader::read_columns(Selector selector, WindowPlan plan) {
   std::vector<Row> rows;
-  SelectorReader<ColumnReading> reader(store_, budget_, &plan);
+  SelectorReader<ColumnReading> reader(store_, counters_, budget_, &plan);
   auto scanning = reader.read(std::move(selector), plan.range(), selections_,
                               [&rows](ShardReader<ColumnReading>& shard) {
                                 for (ColumnReading::State& state : shard.states()) {
@@ -331,7 +349,7 @@ Task<std::optional<Vector>> ColumnReader::read_groups(Selector selector, WindowP
                                                       const Aggregation& aggregation) {
   GroupFold all(aggregation, plan.steps);
   bool collides = false;
-  SelectorReader<GroupReading> reader(store_, budget_,
+  SelectorReader<GroupReading> reader(store_, counters_, budget_,
                                       {.plan = &plan, .aggregation = &aggregation});
   auto scanning = reader.read(std::move(selector), plan.range(), selections_,
                               [&](ShardReader<GroupReading>& shard) {
@@ -347,7 +365,7 @@ Task<std::optional<Vector>> ColumnReader::read_groups(Selector selector, WindowP
 
 Task<std::vector<MatrixRow>> ColumnReader::read_samples(Selector selector, TimeRange range) {
   std::vector<MatrixRow> rows;
-  SelectorReader<SampleReading> reader(store_, budget_, {});
+  SelectorReader<SampleReading> reader(store_, counters_, budget_, {});
   auto scanning = reader.read(std::move(selector), range, selections_,
                               [&rows](ShardReader<SampleReading>& shard) {
                                 for (MatrixRow& row : shard.states()) {

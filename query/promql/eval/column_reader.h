@@ -1,4 +1,5 @@
-// Reads the samples of all series that a selector names, and makes rows or groups of them.
+// Reads the samples of all series that a selector names, and makes rows or groups of them. Those of
+// counters are the sums of their shortest buckets.
 //
 //   Threads  one read() at a time. Shards are read in parallel on the caller's executor.
 //   Limits   query.series_max, query.points_max, query.timeout_ms and query.bytes_max. The budget
@@ -20,13 +21,18 @@
 #include "query/selector/selector.h"
 #include "storage/api/point_store.h"
 
+namespace halite::storage {
+class CounterStore;
+}  // namespace halite::storage
+
 namespace halite::query::promql {
 
 class ColumnReader {
  public:
-  // The store outlives it.
-  ColumnReader(storage::PointStore& store, std::shared_ptr<QueryBudget> budget)
-      : store_(store), budget_(std::move(budget)) {}
+  // The stores outlive it; `counters` may be null.
+  ColumnReader(storage::PointStore& store, const storage::CounterStore* counters,
+               std::shared_ptr<QueryBudget> budget)
+      : store_(store), counters_(counters), budget_(std::move(budget)) {}
 
   // A row of each series that has a value. Their order is not defined.
   Task<std::vector<Row>> read_columns(Selector selector, WindowPlan plan);
@@ -45,6 +51,7 @@ class ColumnReader {
 
  private:
   storage::PointStore& store_;
+  const storage::CounterStore* const counters_;
   const std::shared_ptr<QueryBudget> budget_;
   std::vector<std::shared_ptr<const storage::Selection>> selections_;
 };

@@ -29,7 +29,7 @@ Evaluator::Evaluator(storage::PointStore& store, std::shared_ptr<QueryBudget> bu
       query_steps_(steps),
       texts_(texts),
       annotations_(annotations),
-      reader_(store_, budget_) {}
+      reader_(store_, options_.counters, budget_) {}
 
 Task<Value> Evaluator::evaluate(const Expr& expr) {
   auto evaluating = evaluate_at(&expr, query_steps_);

@@ -31,6 +31,7 @@ struct EvaluationOptions {
   std::int64_t default_step_ms = 60'000;  // query.promql_step_ms: of subqueries without one
   bool instant = true;                    // the query has one time only
   TimestampMs end = 0;                    // of the query: the last step or later
+  const storage::CounterStore* counters = nullptr;  // refreshed; null: there are none
 };
 
 class Evaluator {
