@@ -6,6 +6,7 @@
 //   Threads  one next() at a time, from any thread.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 
 #include "query/engine/stepped_run.h"
@@ -25,7 +26,7 @@ class ExportRun {
   Task<std::shared_ptr<const AnswerReservation>> read_all(BlockUse use);
 
   // See PointExport::keep_bytes().
-  [[nodiscard]] Result<void> keep_bytes(std::size_t bytes) { return points_->keep_bytes(bytes); }
+  [[nodiscard]] Result<void> keep_bytes(std::int64_t bytes) { return points_->keep_bytes(bytes); }
 
   [[nodiscard]] QueryCost cost() const { return run_->budget()->cost(); }
 

@@ -86,9 +86,9 @@ Task<void> PointExport::begin_metric(std::string metric) {
   co_return Result<void>();
 }
 
-Result<void> PointExport::keep_bytes(std::size_t bytes) {
-  bytes_kept_ += static_cast<std::int64_t>(bytes);
-  return budget_->add_bytes(static_cast<std::int64_t>(bytes));
+Result<void> PointExport::keep_bytes(std::int64_t bytes) {
+  bytes_kept_ += bytes;
+  return budget_->add_bytes(bytes);
 }
 
 // What a budget gets back cannot exceed its limit.

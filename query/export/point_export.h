@@ -41,9 +41,10 @@ class PointExport {
   // Reads the next piece and passes its blocks to `use`. False: there are none left.
   Task<bool> next(BlockUse use);
 
-  // Counts memory that the caller keeps of the points. A `use` may call it. After the last piece
-  // the budget has counted these bytes and no others.
-  [[nodiscard]] Result<void> keep_bytes(std::size_t bytes);
+  // Counts memory that the caller keeps of the points, or that it keeps no longer if it is
+  // negative. A `use` may call it. After the last piece the budget has counted these bytes and no
+  // others.
+  [[nodiscard]] Result<void> keep_bytes(std::int64_t bytes);
 
  private:
   Task<void> begin_metric(std::string metric);

@@ -201,7 +201,7 @@ asio::awaitable<Response> handle_federate(Call& call) {
     const auto run = call.services.engine.export_points(*std::move(question), logged.stop());
     const query::BlockUse use = [samples, run = run.get()](const storage::Series& series,
                                                            const storage::Block& block) {
-      return run->keep_bytes(samples->add(series, block));
+      return run->keep_bytes(static_cast<std::int64_t>(samples->add(series, block)));
     };
     auto reading = run->read_all(use);
     Result<std::shared_ptr<const query::AnswerReservation>> read = co_await std::move(reading);

@@ -22,6 +22,7 @@
 #include "common/bytes/proto_reader.h"
 #include "common/bytes/utf8.h"
 #include "common/json_string.h"
+#include "common/log.h"
 #include "query/engine/engine.h"
 #include "query/engine/export_run.h"
 #include "query/limits.h"
@@ -125,17 +126,20 @@ Result<ReadRequest> read_request(std::string_view body, const query::QueryLimits
   return read;
 }
 
+QueryLog::RunningQuery begin_log(Call& call, const ReadQuery& query) {
+  return call.metrics.queries.begin(selectors_question({query.text}, query.question.range),
+                                    call.request, call.services.clock, call.stop);
+}
+
 // Adds what the query finds, and the room for it.
-Task<void> answer_query(Call* call, ReadQuery query, std::shared_ptr<RemoteReadAnswer> answer,
-                        RemoteReadAnswer::Rooms* rooms) {
-  QueryLog::RunningQuery logged =
-      call->metrics.queries.begin(selectors_question({query.text}, query.question.range),
-                                  call->request, call->services.clock, call->stop);
+Task<void> answer_query(Call* call, ReadQuery query, std::shared_ptr<SamplesAnswer> answer,
+                        SamplesAnswer::Rooms* rooms) {
+  QueryLog::RunningQuery logged = begin_log(*call, query);
   const std::shared_ptr<query::ExportRun> run =
       call->services.engine.export_points(std::move(query.question), logged.stop());
   const query::BlockUse use = [answer, run = run.get()](const storage::Series& series,
                                                         const storage::Block& block) {
-    return run->keep_bytes(answer->add(series, block));
+    return run->keep_bytes(static_cast<std::int64_t>(answer->add(series, block)));
   };
   auto reading = run->read_all(use);
   Result<std::shared_ptr<const query::AnswerReservation>> room = co_await std::move(reading);
@@ -149,13 +153,116 @@ Task<void> answer_query(Call* call, ReadQuery query, std::shared_ptr<RemoteReadA
   co_return Result<void>();
 }
 
+// The frames of one query, shared with the thread that reads.
+struct QueryFrames {
+  QueryLog::RunningQuery logged;
+  std::unique_ptr<query::ExportRun> run;
+  std::shared_ptr<ChunkFrames> frames;  // of all queries
+  std::int64_t counted = 0;             // bytes in the budget of the query
+
+  // What is kept now.
+  Result<void> count(std::size_t bytes) {
+    const auto now = static_cast<std::int64_t>(bytes);
+    return run->keep_bytes(now - std::exchange(counted, now));
+  }
+};
+
+// Frames as they are made, query after query.
+class FrameSource final : public AsyncBodySource {
+ public:
+  FrameSource(Call& call, std::vector<ReadQuery> queries, bool in_order) {
+    const auto frames = std::make_shared<ChunkFrames>(in_order);
+    for (ReadQuery& query : queries) {
+      QueryLog::RunningQuery logged = begin_log(call, query);
+      auto run = call.services.engine.export_points(std::move(query.question), logged.stop());
+      queries_.push_back(std::make_shared<QueryFrames>(std::move(logged), std::move(run), frames));
+    }
+  }
+
+  // Reads on until there are frames, or the end.
+  Task<void> read() {
+    while (at_ == text_.size() && query_ < queries_.size()) {
+      const std::shared_ptr<QueryFrames> query = queries_[query_];
+      text_.clear();
+      at_ = 0;
+      auto reading =
+          query->run->next([query](const storage::Series& series, const storage::Block& block) {
+            query->frames->add(series, block);
+            return query->count(query->frames->bytes());
+          });
+      const Result<bool> more = co_await std::move(reading);
+      if (!more) {
+        query->logged.finish(http_status(more.error().code), more.error().message,
+                             query->run->cost());
+        co_return std::unexpected(more.error());
+      }
+      if (!*more) query->frames->end_query();
+      text_ = query->frames->take();
+      CO_TRY_VOID(query->count(query->frames->bytes() + text_.size()));
+      if (*more) continue;
+      query->logged.finish(200, "", query->run->cost());
+      ++query_;
+    }
+    co_return Result<void>();
+  }
+
+  Task<bool> next(std::string& to) override {
+    auto reading = read();
+    const Result<void> done = co_await std::move(reading);
+    if (!done) {
+      log::warn("an answer to remote_read ended early: {}", done.error().message);
+      co_return std::unexpected(done.error());
+    }
+    if (at_ == text_.size()) co_return false;
+    const std::string_view piece = std::string_view(text_).substr(at_, kPieceBytes);
+    to += piece;
+    at_ += piece.size();
+    co_return true;
+  }
+
+ private:
+  // What is compressed and framed at once.
+  static constexpr std::size_t kPieceBytes = 256 << 10;
+
+  std::vector<std::shared_ptr<QueryFrames>> queries_;
+  std::size_t query_ = 0;  // that is read
+  std::string text_;
+  std::size_t at_ = 0;  // sent up to here
+};
+
+// Whether no name of a label is before __name__, so that series are in order if metrics are.
+Task<bool> metrics_are_in_order(storage::PointStore* store) {
+  auto listing = store->suggest(storage::NameKind::kTagKey, "", 1);
+  CO_TRY(const std::vector<std::string> first, co_await std::move(listing));
+  co_return first.empty() || first.front() > query::kMetricLabel;
+}
+
+asio::awaitable<Response> stream_frames(Call& call, std::vector<ReadQuery> queries) {
+  auto asking = metrics_are_in_order(&call.services.store);
+  const Result<bool> in_order = co_await std::move(asking);
+  if (!in_order) co_return error_response(call, in_order.error());
+  auto source = std::make_unique<FrameSource>(call, std::move(queries), *in_order);
+  // What fails before the first frame still gets an answer.
+  auto reading = source->read();
+  const Result<void> begun = co_await std::move(reading);
+  if (!begun) co_return error_response(call, begun.error());
+  Response response;
+  response.content_type = "application/x-streamed-protobuf; proto=prometheus.ChunkedReadResponse";
+  response.async_source = std::move(source);
+  co_return response;
+}
+
 }  // namespace
 
 asio::awaitable<Response> handle_remote_read(Call& call) {
   Result<ReadRequest> request = read_request(call.request.body, call.services.engine.limits());
   if (!request) co_return error_response(call, request.error());
-  const std::shared_ptr<RemoteReadAnswer> answer = make_remote_read_answer(request->form);
-  RemoteReadAnswer::Rooms rooms;
+  if (request->form == ReadForm::kChunks) {
+    auto streaming = stream_frames(call, std::move(request->queries));
+    co_return co_await std::move(streaming);
+  }
+  const auto answer = std::make_shared<SamplesAnswer>();
+  SamplesAnswer::Rooms rooms;
   for (ReadQuery& query : request->queries) {
     auto answering = answer_query(&call, std::move(query), answer, &rooms);
     const Result<void> answered = co_await std::move(answering);

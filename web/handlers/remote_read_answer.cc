@@ -77,7 +77,7 @@ ValueBits double_at(const storage::Block& block, std::size_t i) {
 // stand for themselves.
 class SnappySource final : public BodySource {
  public:
-  SnappySource(std::string text, RemoteReadAnswer::Rooms rooms)
+  SnappySource(std::string text, SamplesAnswer::Rooms rooms)
       : text_(std::move(text)), rooms_(std::move(rooms)) {}
 
   bool next(std::string& to) override {
@@ -98,14 +98,16 @@ class SnappySource final : public BodySource {
 
  private:
   const std::string text_;
-  const RemoteReadAnswer::Rooms rooms_;
+  const SamplesAnswer::Rooms rooms_;
   std::size_t at_ = 0;
   bool begun_ = false;
 };
 
-class SamplesAnswer final : public RemoteReadAnswer {
+}  // namespace
+
+class SamplesAnswer::Text {
  public:
-  std::size_t add(const storage::Series& series, const storage::Block& block) override {
+  std::size_t add(const storage::Series& series, const storage::Block& block) {
     if (metric_ != series.metric.text()) {
       end_metric();
       metric_ = series.metric.text();
@@ -119,12 +121,12 @@ class SamplesAnswer final : public RemoteReadAnswer {
     return text.size() - before;
   }
 
-  void end_query() override {
+  void end_query() {
     end_metric();
     append_text_field(text_, kResults, std::exchange(result_, {}));
   }
 
-  Response respond(Rooms rooms) override {
+  Response respond(Rooms rooms) {
     Response response;
     response.content_type = "application/x-protobuf";
     response.headers.add("Content-Encoding", "snappy");
@@ -153,6 +155,16 @@ class SamplesAnswer final : public RemoteReadAnswer {
   std::string metric_;
   std::unordered_map<storage::SeriesId, std::string> series_;  // of metric_
 };
+
+SamplesAnswer::SamplesAnswer() : text_(std::make_unique<Text>()) {}
+SamplesAnswer::~SamplesAnswer() = default;
+std::size_t SamplesAnswer::add(const storage::Series& series, const storage::Block& block) {
+  return text_->add(series, block);
+}
+void SamplesAnswer::end_query() { text_->end_query(); }
+Response SamplesAnswer::respond(Rooms rooms) { return text_->respond(std::move(rooms)); }
+
+namespace {
 
 // A series as chunks in the form of ChunkedSeries.chunks.
 class ChunkedSeries {
@@ -197,80 +209,35 @@ class ChunkedSeries {
   XorChunk open_;
 };
 
-using SortedSeries = std::vector<ChunkedSeries>;
+}  // namespace
 
-class FrameSource final : public BodySource {
+class ChunkFrames::Series {
  public:
-  FrameSource(std::vector<SortedSeries> queries, RemoteReadAnswer::Rooms rooms)
-      : queries_(std::move(queries)), rooms_(std::move(rooms)) {}
+  explicit Series(bool in_order) : in_order_(in_order) {}
 
-  bool next(std::string& to) override {
-    constexpr std::size_t kPieceBytes = 64 << 10;
-    const std::size_t enough = to.size() + kPieceBytes;
-    for (; query_ < queries_.size(); ++query_, series_ = 0) {
-      for (; series_ < queries_[query_].size(); ++series_, frame_ = 0) {
-        const ChunkedSeries& one = queries_[query_][series_];
-        while (frame_ < one.frames().size()) {
-          if (to.size() >= enough) return true;
-          append_frame(to, one.labels(), one.frames()[frame_++]);
-        }
-      }
-    }
-    return !std::exchange(finished_, true);
-  }
-
- private:
-  void append_frame(std::string& to, const Labels& labels, std::string_view chunks) const {
-    std::string series;
-    append_labels(series, labels);
-    series += chunks;
-    std::string message;
-    append_text_field(message, kChunkedSeries, series);
-    if (query_ != 0) append_number_field(message, kQueryIndex, query_);
-    append_varint(to, message.size());
-    append_be(to, crc32c(message));
-    to += message;
-  }
-
-  const std::vector<SortedSeries> queries_;
-  const RemoteReadAnswer::Rooms rooms_;
-  // The next frame.
-  std::size_t query_ = 0;
-  std::size_t series_ = 0;
-  std::size_t frame_ = 0;
-  bool finished_ = false;
-};
-
-class ChunksAnswer final : public RemoteReadAnswer {
- public:
-  std::size_t add(const storage::Series& series, const storage::Block& block) override {
+  void add(const storage::Series& series, const storage::Block& block) {
     if (metric_ != series.metric.text()) {
       open_.clear();
+      if (in_order_) make_frames();
       metric_ = series.metric.text();
     }
     const auto [at, is_new] = open_.try_emplace(series.id, series_.size());
-    std::size_t bytes = 0;
     if (is_new) {
       series_.emplace_back(sorted_labels(series));
-      bytes = memory_of(series_.back().labels());
+      bytes_ += memory_of(series_.back().labels());
     }
-    return bytes + series_[at->second].add(block);
+    bytes_ += series_[at->second].add(block);
   }
 
-  void end_query() override {
+  void end_query() {
     open_.clear();
     metric_.clear();
-    for (ChunkedSeries& series : series_) series.end();
-    std::ranges::sort(series_, {}, &ChunkedSeries::labels);
-    queries_.push_back(std::exchange(series_, {}));
+    make_frames();
+    ++query_;
   }
 
-  Response respond(Rooms rooms) override {
-    Response response;
-    response.content_type = "application/x-streamed-protobuf; proto=prometheus.ChunkedReadResponse";
-    response.source = std::make_unique<FrameSource>(std::move(queries_), std::move(rooms));
-    return response;
-  }
+  std::string take() { return std::exchange(text_, {}); }
+  [[nodiscard]] std::size_t bytes() const { return bytes_ + text_.size(); }
 
  private:
   static std::size_t memory_of(const Labels& labels) {
@@ -281,17 +248,45 @@ class ChunksAnswer final : public RemoteReadAnswer {
     return bytes;
   }
 
-  std::vector<SortedSeries> queries_;  // that have ended
-  SortedSeries series_;                // of this query; not sorted yet
+  void make_frames() {
+    for (ChunkedSeries& series : series_) series.end();
+    std::ranges::sort(series_, {}, &ChunkedSeries::labels);
+    for (ChunkedSeries& series : series_) {
+      for (const std::string& frame : series.frames()) append_frame(series.labels(), frame);
+      series = ChunkedSeries({});  // a text of all and the series would be twice the memory
+    }
+    series_.clear();
+    bytes_ = 0;
+  }
+
+  void append_frame(const Labels& labels, std::string_view chunks) {
+    std::string series;
+    append_labels(series, labels);
+    series += chunks;
+    std::string message;
+    append_text_field(message, kChunkedSeries, series);
+    if (query_ != 0) append_number_field(message, kQueryIndex, query_);
+    append_varint(text_, message.size());
+    append_be(text_, crc32c(message));
+    text_ += message;
+  }
+
+  const bool in_order_;
+  std::vector<ChunkedSeries> series_;  // not sorted yet
+  std::size_t bytes_ = 0;              // of series_
   std::string metric_;
   std::unordered_map<storage::SeriesId, std::size_t> open_;  // of metric_: places in series_
+  std::string text_;                                         // frames
+  std::size_t query_ = 0;
 };
 
-}  // namespace
-
-std::unique_ptr<RemoteReadAnswer> make_remote_read_answer(ReadForm form) {
-  if (form == ReadForm::kChunks) return std::make_unique<ChunksAnswer>();
-  return std::make_unique<SamplesAnswer>();
+ChunkFrames::ChunkFrames(bool in_order) : series_(std::make_unique<Series>(in_order)) {}
+ChunkFrames::~ChunkFrames() = default;
+void ChunkFrames::add(const storage::Series& series, const storage::Block& block) {
+  series_->add(series, block);
 }
+void ChunkFrames::end_query() { series_->end_query(); }
+std::string ChunkFrames::take() { return series_->take(); }
+std::size_t ChunkFrames::bytes() const { return series_->bytes(); }
 
 }  // namespace halite::web

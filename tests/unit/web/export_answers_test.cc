@@ -1,4 +1,6 @@
 // Answers to remote_read and federate count in query.answers_bytes_max.
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -23,7 +25,7 @@ namespace {
 constexpr std::size_t kAnswersBytesMax = 200'000;
 
 // Reads all series and keeps these bytes of each.
-auto keep(query::QueryEngine& engine, std::size_t bytes_of_series) {
+auto keep(query::QueryEngine& engine, std::int64_t bytes_of_series) {
   query::ExportQuestion wanted{.selectors = {query::parse_selector("m", {}).value()},
                                .range = {.begin = 0, .end = test::TestServerOptions().now_ms + 1}};
   const auto run = engine.export_points(std::move(wanted), {});
@@ -80,8 +82,10 @@ class ExportAnswers : public testing::Test {
   test::TestServer server_;
 };
 
-std::string read_request(char accepted_type) {
-  std::string matcher = "\x12\x08__name__\x1a\x01m";
+constexpr char kSamples = 0;
+constexpr char kFrames = 1;
+
+std::string read_request(char accepted_type, std::string matcher = "\x12\x08__name__\x1a\x01m") {
   std::string query = "\x08\x01\x10\xff\xff\xff\xff\xff\x7f\x1a";
   query += static_cast<char>(matcher.size());
   query += matcher;
@@ -99,9 +103,53 @@ TEST_F(ExportAnswers, OfFederateCount) {
   expect_counted("GET /federate?match[]=m HTTP/1.0\r\n\r\n");
 }
 
-TEST_F(ExportAnswers, OfRemoteReadCount) {
-  expect_counted(read_request(0));
-  expect_counted(read_request(1));
+TEST_F(ExportAnswers, OfRemoteReadCount) { expect_counted(read_request(kSamples)); }
+
+std::size_t occurrences(std::string_view text, std::string_view part) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(part); at != std::string_view::npos;
+       at = text.find(part, at + 1)) {
+    ++count;
+  }
+  return count;
+}
+
+// Frames of a metric are sent before the next one is read, if the series are in order then.
+TEST(RemoteReadFrames, NeedTheMemoryOfOneMetric) {
+  constexpr std::size_t kMetrics = 15;
+  constexpr std::size_t kSeries = 100;
+  test::TestServerOptions options;
+  options.query.bytes_max = 250'000;
+  test::TestServer server(std::move(options));
+  const auto answer = [&server](const std::string& request) {
+    test::Client client(server.port());
+    EXPECT_TRUE(client.send(request));
+    return client.receive_all(kPatienceMs);
+  };
+  const auto import = [&](std::string_view metric, std::string_view label) {
+    std::string lines;
+    for (std::size_t i = 0; i < kSeries; ++i) {
+      lines += fmt::format(R"({{"metric":{{"__name__":"{}","{}":"{:0>200}"}},"values":[1],)"
+                           R"("timestamps":[{}]}})"
+                           "\n",
+                           metric, label, i, server.clock().now_ms());
+    }
+    EXPECT_NE(answer(post_once("/api/v1/import", lines)).find("204 No Content"), std::string::npos);
+  };
+  for (std::size_t m = 0; m < kMetrics; ++m) import(fmt::format("m{:02}", m), "a");
+  const std::string all_metrics = "\x08\x02\x12\x08__name__\x1a\x03m.*";
+  const std::string frames = answer(read_request(kFrames, all_metrics));
+  EXPECT_NE(frames.find(" 200 "), std::string::npos);
+  EXPECT_EQ(occurrences(frames, "__name__"), kMetrics * kSeries) << frames.substr(0, 300);
+  EXPECT_LT(frames.find("m00"), frames.find("m01"));
+  const std::string samples = answer(read_request(kSamples, all_metrics));
+  EXPECT_NE(samples.find("query.bytes_max"), std::string::npos) << samples.substr(0, 300);
+  // Series with this label are before all others.
+  import("m99", "A");
+  EXPECT_NE(answer(read_request(kFrames, all_metrics)).find("query.bytes_max"), std::string::npos);
+  const std::string few = answer(read_request(kFrames, "\x08\x02\x12\x08__name__\x1a\x07m00|m99"));
+  EXPECT_EQ(occurrences(few, "__name__"), 2 * kSeries);
+  EXPECT_LT(few.find("m99"), few.find("m00"));
 }
 
 }  // namespace

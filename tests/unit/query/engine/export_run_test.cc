@@ -137,7 +137,7 @@ TEST(ExportRun, WhatIsKeptCountsInTheLimitsOfAQueryAndOfAnswers) {
   QueryWorld world(QueryLayout::kCyclic, {.bytes_max = 1'000'000, .answers_bytes_max = 100'000});
   fill_hosts(world, 3, 5);
   static_cast<void>(world.ask_uri(asking("sum:m")));
-  const auto keep = [&](std::size_t bytes_of_series) {
+  const auto keep = [&](std::int64_t bytes_of_series) {
     const auto exporting = world.engine().export_points(question({"m"}), {});
     return run_task(exporting->read_all(
         [run = exporting.get(), bytes_of_series](const storage::Series&, const storage::Block&) {
