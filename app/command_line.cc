@@ -80,10 +80,14 @@ Result<void> read_settings(const CLI::App& serve, const ServeFlags& flags, Confi
   return resolve_memory(config, options);
 }
 
-void declare_offline(CLI::App& tool, ServeFlags& flags) {
-  declare_data_dir(tool, flags);
+void declare_settings_sources(CLI::App& tool, ServeFlags& flags) {
   tool.add_option("--config", flags.config_file, "Read the server's settings from this TOML file");
   tool.add_option("--set", flags.set, "Set any setting: NAME=VALUE; can be repeated");
+}
+
+void declare_offline(CLI::App& tool, ServeFlags& flags) {
+  declare_data_dir(tool, flags);
+  declare_settings_sources(tool, flags);
 }
 
 void declare_plan(CLI::App& plan, HBasePlanFlags& flags) {

@@ -35,6 +35,8 @@ struct ServeFlags {
 void declare_settings_flags(CLI::App& app, ServeFlags& flags);
 void declare_data_dir(CLI::App& app, ServeFlags& flags);
 void declare_serve(CLI::App& serve, ServeFlags& flags);
+// The flags that name the settings of a tool.
+void declare_settings_sources(CLI::App& tool, ServeFlags& flags);
 // The flags of a tool that works on a data directory without a running server.
 void declare_offline(CLI::App& tool, ServeFlags& flags);
 

@@ -12,6 +12,7 @@
 #include <fmt/ranges.h>
 #include <pthread.h>
 
+#include "app/backup_commands.h"
 #include "app/bulk_commands.h"
 #include "app/command_line.h"
 #include "app/compare/compare.h"
@@ -20,7 +21,6 @@
 #include "app/settings/options.h"
 #include "app/settings/settings_reference.h"
 #include "app/tools/auth_tool.h"
-#include "app/tools/backup_tool.h"
 #include "app/tools/check_tool.h"
 #include "app/tools/hbase_plan.h"
 #include "app/tools/hbase_tool.h"
@@ -90,51 +90,9 @@ int run_repair(const CLI::App& repair, const ServeFlags& flags) {
   return static_cast<int>(halite::app::repair_data_dir(options, print_out, print_err));
 }
 
-struct BackupFlags {
-  std::string to;
-  std::string url;
-  halite::app::PeerFiles files;
-};
-
 void declare_ca_file(CLI::App& app, halite::app::PeerFiles& files) {
   app.add_option("--ca-file", files.ca,
                  "Trust the certificates in this file with https (default: those of this machine)");
-}
-
-void declare_backup(CLI::App& backup, ServeFlags& flags, BackupFlags& backing) {
-  declare_offline(backup, flags);
-  backup.add_option("--to", backing.to, "Directory for backups; use with --data-dir");
-  backup.add_option("--url", backing.url,
-                    "Back up a running server, http[s]://HOST:PORT, to its engine.backup_dir");
-  backup.add_option("--token-file", backing.files.token,
-                    "File with a token that has the role admin; use with --url");
-  declare_ca_file(backup, backing.files);
-  backup.footer("Exit status: 0 backup made, 1 backup made but damage found, 2 no backup made.");
-}
-
-int run_backup(const CLI::App& backup, const ServeFlags& flags, const BackupFlags& backing) {
-  if (backing.to.empty() == backing.url.empty()) {
-    print_err("backup requires either --data-dir DIR --to DIR, or --url URL");
-    return kUsage;
-  }
-  if (!backing.url.empty()) {
-    return static_cast<int>(
-        halite::app::backup_server(backing.url, backing.files, print_out, print_err));
-  }
-  Options options;
-  if (!read_offline(backup, flags, options)) return kUsage;
-  return static_cast<int>(halite::app::backup_data_dir(options, backing.to, print_out, print_err));
-}
-
-void declare_restore(CLI::App& restore, halite::app::RestoreFlags& restoring) {
-  restore.add_option("--from", restoring.from, "Directory with the backups")->required();
-  restore.add_option("--backup", restoring.backup,
-                     "Name of the backup to restore (default: the newest)");
-  restore
-      .add_option("--data-dir", restoring.data_dir,
-                  "Data directory to create; it must not exist or must be empty")
-      ->required();
-  restore.footer("Exit status: 0 restored, 1 restored but damage found, 2 not restored.");
 }
 
 int run_serve(const CLI::App& serve, const ServeFlags& flags) {
@@ -271,13 +229,7 @@ int run(int argc, char** argv) {
   repair->footer(
       "Exit status: 0 no damage, 1 damage was repaired as reported, 2 an error ended the repair; "
       "only the reported changes were made.");
-  BackupFlags backing;
-  CLI::App* const backup =
-      app.add_subcommand("backup", "Copy the stored data to a backup directory");
-  declare_backup(*backup, flags, backing);
-  halite::app::RestoreFlags restoring;
-  CLI::App* const restore = app.add_subcommand("restore", "Create a data directory from a backup");
-  declare_restore(*restore, restoring);
+  halite::app::BackupCommands backups(app, flags);
   halite::app::CompareOptions comparing;
   halite::app::BulkCommands bulk(app, flags);
   CLI::App* const compare = app.add_subcommand(
@@ -332,15 +284,11 @@ int run(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? EXIT_SUCCESS : kUsage;
   }
+  if (const std::optional<int> status = backups.run()) return *status;
   if (const std::optional<int> status = bulk.run()) return *status;
   const auto run_tool = [&]() -> int {
     if (check->parsed()) return run_check(*check, flags, checking);
     if (repair->parsed()) return run_repair(*repair, flags);
-    if (backup->parsed()) return run_backup(*backup, flags, backing);
-    if (restore->parsed()) {
-      return static_cast<int>(
-          halite::app::restore_data_dir(Options(), restoring, print_out, print_err));
-    }
     if (compare->parsed()) return run_compare(comparing);
     if (ready->parsed()) return run_ready(asking);
     if (metrics->parsed()) return printed(halite::app::metrics_markdown());
@@ -350,7 +298,7 @@ int run(int argc, char** argv) {
                           : printed(halite::app::new_token(account));
   };
   for (const CLI::App* tool :
-       {check, repair, backup, restore, compare, ready, metrics, list, rebuild, user, token}) {
+       {check, repair, compare, ready, metrics, list, rebuild, user, token}) {
     if (tool->parsed()) return halite::app::exit_status(run_tool, print_err);
   }
   if (create->parsed()) {

@@ -23,6 +23,7 @@ pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash)
 pkg_check_modules(ISAL REQUIRED IMPORTED_TARGET libisal)
 pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
 pkg_check_modules(SNAPPY REQUIRED IMPORTED_TARGET snappy)
+pkg_check_modules(PUGIXML REQUIRED IMPORTED_TARGET pugixml)
 pkg_check_modules(KRB5 REQUIRED IMPORTED_TARGET krb5-gssapi krb5)
 # Debian's libcctz-dev brings neither a CMake nor a pkg-config file.
 find_path(CCTZ_INCLUDE_DIR cctz/time_zone.h REQUIRED)

@@ -21,6 +21,8 @@
 #include <boost/beast/http.hpp>
 #include <fmt/format.h>
 
+#include "common/tls/client_tls.h"
+
 namespace halite::app {
 
 namespace {
@@ -104,27 +106,13 @@ Task<Response> exchange(std::shared_ptr<Stream> stream, Peer peer, Request reque
   co_return parser.release();
 }
 
-Result<std::shared_ptr<ssl::context>> make_tls(const std::string& ca_file) {
-  auto tls = std::make_shared<ssl::context>(ssl::context::tls_client);
-  boost::system::error_code error;
-  if (ca_file.empty()) {
-    tls->set_default_verify_paths(error);
-  } else {
-    tls->load_verify_file(ca_file, error);
-  }
-  if (!error) return tls;
-  return fail(Errc::kInvalidArgument,
-              fmt::format("cannot load trusted certificates{}: {}",
-                          ca_file.empty() ? "" : " in " + ca_file, error.message()));
-}
-
 }  // namespace
 
 Result<Peer> make_peer(std::string_view url, const PeerFiles& files) {
   Peer peer;
   TRY(peer.url, parse_server_url(url));
   if (peer.url.secure) {
-    TRY(peer.tls, make_tls(files.ca));
+    TRY(peer.tls, make_client_tls(files.ca));
   }
   if (files.token.empty()) return peer;
   std::ifstream in(files.token);

@@ -8,7 +8,7 @@
 #include <boost/json.hpp>
 #include <prometheus/registry.h>
 
-#include "app/tools/backup_location.h"
+#include "app/tools/backup_place.h"
 #include "common/log.h"
 #include "common/metrics.h"
 #include "common/units.h"
@@ -42,6 +42,7 @@ BackupJob::BackupJob(const Options& options, Stores& stores, const Clock& clock,
                      prometheus::Registry& registry)
     : data_dir_(std::filesystem::absolute(options.data_dir).lexically_normal().string()),
       backup_dir_(options.care.backup_dir),
+      s3_(options.care.s3),
       files_(options.environment.files != nullptr ? options.environment.files
                                                   : storage::posix_files()),
       stores_(stores),
@@ -53,7 +54,11 @@ BackupJob::BackupJob(const Options& options, Stores& stores, const Clock& clock,
                                "Time of the newest backup in engine.backup_dir, in seconds since "
                                "1970. 0 = there is none.");
   failures_ = &add_counter(registry, "halite_backup_failures_total", "Backups that failed.");
-  note_newest();
+  if (is_remote_place(backup_dir_)) {
+    looking_ = std::jthread([this](const std::stop_token& stop) { note_newest(stop); });
+  } else {
+    note_newest({});
+  }
 }
 
 BackupJob::~BackupJob() = default;
@@ -62,7 +67,14 @@ Result<void> BackupJob::check_location() const {
   if (backup_dir_.empty()) {
     return fail(Errc::kUnsupported, "engine.backup_dir is not set");
   }
-  return check_is_outside(backup_dir_, data_dir_);
+  return check_backup_place(backup_dir_, s3_, data_dir_);
+}
+
+Result<std::unique_ptr<storage::backup::BackupStore>> BackupJob::open_store(
+    const std::stop_token& stop) const {
+  return open_backup_store({.place = backup_dir_, .s3 = s3_, .files = *files_, .ended = [stop] {
+                              return stop.stop_requested();
+                            }});
 }
 
 Result<void> BackupJob::begin() {
@@ -82,7 +94,11 @@ void BackupJob::run(const std::stop_token& stop) {
   Result<BackupResult> outcome = make(stop);
   log_outcome(outcome);
   if (!outcome) failures_->Increment();
-  note_newest();
+  if (looking_.joinable()) {
+    looking_.request_stop();  // what it finds is older
+    looking_.join();
+  }
+  note_newest(stop);
   const std::lock_guard lock(mutex_);
   outcome_ = std::move(outcome);
   ended_ms_ = clock_.now_ms();
@@ -104,7 +120,9 @@ Result<BackupResult> BackupJob::make(const std::stop_token& stop) {
               progress_ = progress;
             },
         .ended = [&stop] { return stop.stop_requested(); }};
-    made = storage::backup::make_backup(work, checkpoint, backup_dir_, began);
+    const auto store = open_store(stop);
+    made = store ? storage::backup::make_backup(work, checkpoint, **store, began)
+                 : std::unexpected(store.error());
   } else {
     made = std::unexpected(taken.error());
   }
@@ -122,9 +140,10 @@ void BackupJob::remove_checkpoint() {
 }
 
 // An unreadable target leaves the metric as it is: a backup that reads it fails, too.
-void BackupJob::note_newest() {
-  storage::backup::BackupRepository repository(*files_, backup_dir_);
-  const auto newest = [&repository]() -> Result<TimestampMs> {
+void BackupJob::note_newest(const std::stop_token& stop) {
+  const auto newest = [this, &stop]() -> Result<TimestampMs> {
+    TRY(const auto store, open_store(stop));
+    storage::backup::BackupRepository repository(*files_, *store);
     TRY(const std::vector<std::string> names, repository.backups());
     if (names.empty()) return TimestampMs{0};
     TRY(const storage::backup::Manifest manifest, repository.read(names.back()));
@@ -132,7 +151,7 @@ void BackupJob::note_newest() {
   }();
   if (newest) {
     newest_seconds_->Set(static_cast<double>(*newest) / 1000);
-  } else if (newest.error().code != Errc::kNotFound) {
+  } else if (newest.error().code != Errc::kNotFound && newest.error().code != Errc::kCancelled) {
     log::warn("the time of the newest backup is unknown: {}", newest.error().message);
   }
 }

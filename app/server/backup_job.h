@@ -1,4 +1,5 @@
-// POST /api/admin/backup: backs up an open server to engine.backup_dir, one backup at a time.
+// POST /api/admin/backup: backs up an open server to engine.backup_dir, one backup at a time. The
+// place is a directory or an S3 store.
 //
 // The backup contains everything acknowledged before it began. Writes continue meanwhile: the
 // source is a checkpoint of hard links in the data directory. The next start removes a checkpoint
@@ -7,9 +8,10 @@
 //   Threads   a separate thread does the work; call from any thread.
 //   Lifetime  the stores, the clock and the registry outlive this object.
 //   Metrics   only with a target: the time of its newest backup, read at the start and after each
-//             backup; failed backups.
+//             backup; failed backups. At the start another thread asks an S3 store.
 #pragma once
 
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -19,6 +21,7 @@
 #include "app/stores/stores.h"
 #include "common/clock.h"
 #include "storage/tools/backup/backup.h"
+#include "storage/tools/backup/backup_store.h"
 
 namespace prometheus {
 class Counter;
@@ -46,11 +49,14 @@ class BackupJob {
   void run(const std::stop_token& stop);
   Result<storage::backup::BackupResult> make(const std::stop_token& stop);
   void remove_checkpoint();
-  void note_newest();                                 // in the metric
+  void note_newest(const std::stop_token& stop);  // in the metric
+  [[nodiscard]] Result<std::unique_ptr<storage::backup::BackupStore>> open_store(
+      const std::stop_token& stop) const;
   [[nodiscard]] Result<void> check_location() const;  // whether backups may be stored there
 
   const std::string data_dir_;
   const std::string backup_dir_;  // empty = backups are off
+  const S3Settings s3_;           // if it is an S3 store
   const std::shared_ptr<storage::FileSystem> files_;
   Stores& stores_;
   const Clock& clock_;
@@ -64,7 +70,9 @@ class BackupJob {
   TimestampMs ended_ms_ = 0;
   storage::backup::Progress progress_;
   std::optional<Result<storage::backup::BackupResult>> outcome_;  // of the last backup
-  std::jthread thread_;                                           // last: it uses the others
+  // Last: they use the others.
+  std::jthread looking_;  // for the newest backup, at the start
+  std::jthread thread_;
 };
 
 }  // namespace halite::app

@@ -79,10 +79,24 @@ struct HBaseSettings {
   storage::HBaseStoreOptions store;                    // the result of these, and the rest
 };
 
+// How requests name the bucket: in their path, or as a part of the host's name.
+enum class S3Addressing : std::uint8_t { kAuto, kPath, kHost };
+
+// The S3 store of backups whose place is s3://BUCKET/PREFIX. Empty texts: app/tools/backup_place.h.
+struct S3Settings {
+  std::string endpoint;                           // backup.s3_endpoint
+  std::string region;                             // backup.s3_region
+  S3Addressing addressing = S3Addressing::kAuto;  // backup.s3_addressing
+  std::string ca_file;                            // backup.s3_ca_file
+  std::string credentials_file;                   // backup.s3_credentials_file
+  std::string profile;                            // backup.s3_profile
+};
+
 // Scrub and backup of stored data.
 struct ScrubBackupOptions {
   storage::check::ScrubOptions scrub;  // engine.scrub_interval_ms, engine.scrub_bytes_per_s
   std::string backup_dir;  // engine.backup_dir: for backups of a running server; empty = none
+  S3Settings s3;
 };
 
 // A server that must not change its data directory: a copy, or a read-only disk.

@@ -21,6 +21,8 @@ constexpr std::array kSettingGroups = {
     SettingGroup{"", "General", "Where the server listens and where it keeps data."},
     SettingGroup{"auth", "Authentication",
                  "Users, tokens and roles. See [security](../operate/security.md)."},
+    SettingGroup{"backup", "Backups",
+                 "Backups in S3 stores. See [backup](../operate/backup.md#back-up-to-s3)."},
     SettingGroup{
         "engine", "Embedded engine",
         "Settings of `--store engine`: write-ahead log, heads, chunks, checks and backups."},

@@ -4,12 +4,13 @@
 #include <filesystem>
 #include <memory>
 #include <thread>
+#include <vector>
 
 #include <boost/json.hpp>
 #include <fmt/format.h>
 
 #include "app/server/data_dir.h"
-#include "app/tools/backup_location.h"
+#include "app/tools/backup_place.h"
 #include "app/tools/check_tool.h"
 #include "app/tools/keep_owner.h"
 #include "app/tools/progress_interval.h"
@@ -19,6 +20,7 @@
 #include "common/units.h"
 #include "storage/files/posix_files.h"
 #include "storage/tools/backup/backup.h"
+#include "storage/tools/backup/care.h"
 #include "storage/tools/check/missing_data.h"
 
 namespace halite::app {
@@ -65,21 +67,58 @@ std::string plain(const std::string& path) {
   return normal.parent_path().string();
 }
 
+Result<std::unique_ptr<storage::backup::BackupStore>> open_store(const std::string& place,
+                                                                 const Options& options,
+                                                                 storage::FileSystem& files) {
+  return open_backup_store({.place = place, .s3 = options.care.s3, .files = files, .ended = {}});
+}
+
 Result<BackupResult> backup_locked(const Options& options, const std::string& to,
                                    const Print& err) {
   TRY(const std::unique_ptr<DataDir> lock, DataDir::open_to_read(options.data_dir));
-  TRY_VOID(check_is_outside(to, options.data_dir));
+  TRY_VOID(check_backup_place(to, options.care.s3, options.data_dir));
   TRY(const storage::check::MissingData missing,
       storage::check::find_missing_data(look_options(options)));
+  const storage::backup::BackupContext work = work_of(options, err);
+  TRY(const auto store, open_store(to, options, *work.files));
   TRY(BackupResult outcome,
-      storage::backup::make_backup(work_of(options, err), plain(options.data_dir), plain(to),
-                                   SystemClock().now_ms()));
+      storage::backup::make_backup(work, plain(options.data_dir), *store, SystemClock().now_ms()));
   // The rest is worth a backup, but must be reported as incomplete.
   for (const std::string& what : {missing.names, missing.chunks}) {
     if (!what.empty()) outcome.damaged.push_back(what);
   }
   return outcome;
 }
+
+Result<BackupResult> restored_from(const Options& options, const RestoreFlags& flags,
+                                   const Print& err) {
+  const storage::backup::BackupContext work = work_of(options, err);
+  TRY(const auto store, open_store(flags.from, options, *work.files));
+  return storage::backup::restore(work, *store, flags.backup, plain(flags.data_dir));
+}
+
+Result<BackupResult> verified(const Options& options, const std::string& in,
+                              const std::string& backup, const Print& err) {
+  const storage::backup::BackupContext work = work_of(options, err);
+  TRY(const auto store, open_store(in, options, *work.files));
+  return storage::backup::verify_backup(work, *store, backup);
+}
+
+Result<std::vector<storage::backup::ListedBackup>> listed(const Options& options,
+                                                          const std::string& in, const Print& err) {
+  const storage::backup::BackupContext work = work_of(options, err);
+  TRY(const auto store, open_store(in, options, *work.files));
+  return storage::backup::list_backups(work, *store);
+}
+
+Result<storage::backup::PruneResult> pruned(const Options& options, const std::string& in,
+                                            std::uint32_t keep, const Print& err) {
+  const storage::backup::BackupContext work = work_of(options, err);
+  TRY(const auto store, open_store(in, options, *work.files));
+  return storage::backup::prune_backups(work, *store, keep);
+}
+
+double mib(std::uint64_t bytes) { return static_cast<double>(bytes) / kMiB; }
 
 // The state of the server's backup job.
 Result<boost::json::object> ask_server(const Peer& server, bool begin) {
@@ -160,10 +199,55 @@ BackupStatus backup_server(const std::string& url, const PeerFiles& files, const
 BackupStatus restore_data_dir(const Options& options, const RestoreFlags& flags, const Print& out,
                               const Print& err) {
   const KeepOwner owner(flags.data_dir);
-  const Result<BackupResult> restored = storage::backup::restore(
-      work_of(options, err), plain(flags.from), flags.backup, plain(flags.data_dir));
+  const Result<BackupResult> restored = restored_from(options, flags, err);
   const BackupStatus status = print_outcome(restored, "restored", out, err);
   return restored ? give(owner, status, err) : status;
+}
+
+BackupStatus list_backups(const Options& options, const std::string& in, const Print& out,
+                          const Print& err) {
+  const Result<std::vector<storage::backup::ListedBackup>> found = listed(options, in, err);
+  if (!found) {
+    err(found.error().message);
+    return BackupStatus::kNotDone;
+  }
+  BackupStatus status = BackupStatus::kDone;
+  for (const storage::backup::ListedBackup& backup : *found) {
+    if (backup.error.empty()) {
+      out(fmt::format("{}: {} files, {:.1f} MiB", backup.name, backup.files, mib(backup.bytes)));
+      continue;
+    }
+    err(backup.error);
+    status = BackupStatus::kDamaged;
+  }
+  return status;
+}
+
+BackupStatus verify_backup(const Options& options, const std::string& in, const std::string& backup,
+                           const Print& out, const Print& err) {
+  const Result<BackupResult> outcome = verified(options, in, backup, err);
+  if (!outcome) {
+    err(outcome.error().message);
+    return BackupStatus::kNotDone;
+  }
+  for (const std::string& what : outcome->damaged) out("damaged: " + what);
+  out(fmt::format("verified {}: {} files, {:.1f} MiB, {} damaged", outcome->backup, outcome->files,
+                  mib(outcome->bytes), outcome->damaged.size()));
+  return outcome->damaged.empty() ? BackupStatus::kDone : BackupStatus::kDamaged;
+}
+
+BackupStatus prune_backups(const Options& options, const std::string& in, std::uint32_t keep,
+                           const Print& out, const Print& err) {
+  const KeepOwner owner(in);
+  const Result<storage::backup::PruneResult> outcome = pruned(options, in, keep, err);
+  if (!outcome) {
+    err(outcome.error().message);
+    return BackupStatus::kNotDone;
+  }
+  for (const std::string& name : outcome->removed) out("removed " + name);
+  out(fmt::format("kept {} backups; removed {} backups and {} files, {:.1f} MiB", outcome->kept,
+                  outcome->removed.size(), outcome->files, mib(outcome->bytes)));
+  return give(owner, BackupStatus::kDone, err);
 }
 
 }  // namespace halite::app

@@ -1,6 +1,5 @@
 #include "storage/tools/backup/backup.h"
 
-#include <algorithm>
 #include <map>
 #include <set>
 #include <string_view>
@@ -15,6 +14,7 @@
 #include "storage/backends/rocks/key.h"
 #include "storage/files/fenced_files.h"
 #include "storage/files/remove_tree.h"
+#include "storage/tools/backup/counted.h"
 #include "storage/tools/backup/repository.h"
 
 namespace halite::storage::backup {
@@ -44,33 +44,12 @@ Result<void> list_files(FileSystem& files, const std::string& dir, const std::st
   return {};
 }
 
-class Counted {
- public:
-  explicit Counted(const BackupContext& work) : work_(work) {}
-  [[nodiscard]] bool ended() const { return work_.ended && work_.ended(); }
-  // Copying counts no extra progress, because most files are only read.
-  [[nodiscard]] Result<void> go_on() const {
-    if (ended()) return fail(Errc::kCancelled, "stopped");
-    return {};
-  }
-  void expect(std::uint64_t bytes) { progress_.bytes_total += bytes; }
-  Result<void> add(std::uint64_t bytes) {
-    progress_.bytes_done += bytes;
-    if (work_.progress) work_.progress(progress_);
-    return go_on();
-  }
-
- private:
-  const BackupContext& work_;
-  Progress progress_;
-};
-
 class Making {
  public:
-  Making(const BackupContext& work, std::string data_dir, std::string backups)
+  Making(const BackupContext& work, std::string data_dir, BackupStore& store)
       : files_(*work.files),
         data_dir_(std::move(data_dir)),
-        contents_(files_, std::move(backups)),
+        contents_(files_, store),
         counted_(work),
         env_(rocksdb::NewCompositeEnv(
             rocks::hook_reads(rocks::make_file_system(work.files, std::make_shared<WriteFence>()),
@@ -130,8 +109,7 @@ class Making {
     for (const std::string& what : file.damaged) {
       outcome_.damaged.push_back(fmt::format("{}: {}", path, what));
     }
-    TRY(const bool known, contents_.has(file.content));
-    if (known) return file;
+    if (contents_.has(file.content)) return file;
     const auto go_on = [this](std::uint64_t) { return counted_.go_on(); };
     TRY_VOID(contents_.add(from, file.content, go_on));
     outcome_.bytes_copied += file.content.bytes;
@@ -177,23 +155,11 @@ Result<void> check_is_free(FileSystem& files, const std::string& dir) {
   return fail(Errc::kConflict, fmt::format("{} exists and is not empty", dir));
 }
 
-Result<std::string> chosen(BackupRepository& contents, const std::string& backup,
-                           const std::string& backups) {
-  TRY(const std::vector<std::string> names, contents.backups());
-  if (names.empty()) return fail(Errc::kNotFound, fmt::format("{} contains no backup", backups));
-  if (backup.empty()) return names.back();
-  if (std::ranges::find(names, backup) != names.end()) return backup;
-  std::string with_end = backup + std::string(kManifestEnd);
-  if (std::ranges::find(names, with_end) != names.end()) return with_end;
-  return fail(Errc::kNotFound, fmt::format("{1} contains no backup {0}; the newest is {2}", backup,
-                                           backups, names.back()));
-}
-
 }  // namespace
 
 Result<BackupResult> make_backup(const BackupContext& work, const std::string& data_dir,
-                                 const std::string& backups, TimestampMs now) {
-  return Making(work, data_dir, backups).run(now);
+                                 BackupStore& store, TimestampMs now) {
+  return Making(work, data_dir, store).run(now);
 }
 
 namespace {
@@ -241,12 +207,12 @@ Result<void> fetch_all(const BackupContext& work, BackupRepository& contents,
 }  // namespace
 
 // Restores under another name first, so that a partial result is not mistaken for a data directory.
-Result<BackupResult> restore(const BackupContext& work, const std::string& backups,
+Result<BackupResult> restore(const BackupContext& work, BackupStore& store,
                              const std::string& backup, const std::string& data_dir) {
   FileSystem& files = *work.files;
-  BackupRepository contents(files, backups);
+  BackupRepository contents(files, store);
   BackupResult outcome;
-  TRY(outcome.backup, chosen(contents, backup, backups));
+  TRY(outcome.backup, contents.find(backup));
   TRY(const Manifest manifest, contents.read(outcome.backup));
   const std::string unfinished = data_dir + ".restoring";
   TRY_VOID(check_is_free(files, data_dir));

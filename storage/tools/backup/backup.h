@@ -6,7 +6,8 @@
 // later backups with the same content report it again.
 //
 //   Threads  any; blocks.
-//   Errors   as the file system's; kConflict: another backup is running there.
+//   Errors   as those of the file system and of the store; kConflict: another backup is running
+//            there.
 #pragma once
 
 #include <cstdint>
@@ -18,6 +19,7 @@
 #include "common/clock.h"
 #include "common/result.h"
 #include "storage/files/files.h"
+#include "storage/tools/backup/backup_store.h"
 
 namespace halite::storage::backup {
 
@@ -27,7 +29,7 @@ struct Progress {
 };
 
 struct BackupContext {
-  std::shared_ptr<FileSystem> files;
+  std::shared_ptr<FileSystem> files;              // of the data directory
   std::function<void(const Progress&)> progress;  // may be empty
   std::function<bool()> ended;  // return true to end the work with kCancelled; may be empty
 };
@@ -42,14 +44,14 @@ struct BackupResult {
 
 // `data_dir` must not change meanwhile: it is closed, or a checkpoint.
 [[nodiscard]] Result<BackupResult> make_backup(const BackupContext& work,
-                                               const std::string& data_dir,
-                                               const std::string& backups, TimestampMs now);
+                                               const std::string& data_dir, BackupStore& store,
+                                               TimestampMs now);
 
 // Restores into `data_dir`, which must be missing or empty. An empty `backup` selects the newest.
 // Files that were already damaged when they were backed up are restored as they are and listed.
 // kCorruption: other contents are damaged or missing; the message lists all of them. An error
 // leaves nothing behind.
-[[nodiscard]] Result<BackupResult> restore(const BackupContext& work, const std::string& backups,
+[[nodiscard]] Result<BackupResult> restore(const BackupContext& work, BackupStore& store,
                                            const std::string& backup, const std::string& data_dir);
 
 }  // namespace halite::storage::backup

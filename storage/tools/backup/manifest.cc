@@ -74,6 +74,12 @@ Result<StoredFile> read_file(const boost::json::value& value) {
 
 std::string ContentId::name() const { return fmt::format("{}-{}", hash, bytes); }
 
+bool ContentId::is_name(std::string_view text) {
+  if (text.size() < kHashDigits + 2 || text[kHashDigits] != '-') return false;
+  const std::string_view length = text.substr(kHashDigits + 1);
+  return is_hash(text.substr(0, kHashDigits)) && count_digits(length) == length.size();
+}
+
 std::uint64_t Manifest::bytes() const {
   std::uint64_t sum = 0;
   for (const StoredFile& file : files) sum += file.content.bytes;

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/bytes/bytes.h"
@@ -22,6 +23,8 @@ struct ContentId {
 
   // The name of its file in the repository.
   [[nodiscard]] std::string name() const;
+  // Whether the text is such a name.
+  [[nodiscard]] static bool is_name(std::string_view text);
 };
 
 struct StoredFile {

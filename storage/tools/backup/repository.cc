@@ -1,10 +1,14 @@
 #include "storage/tools/backup/repository.h"
 
+#include <algorithm>
 #include <cstddef>
+#include <memory>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "common/check.h"
 #include "storage/tools/backup/content_hash.h"
 
 namespace halite::storage::backup {
@@ -12,12 +16,30 @@ namespace {
 
 constexpr std::size_t kReadBytes = 1 << 20;
 constexpr std::uint64_t kManifestBytesMax = std::uint64_t{1} << 30;
+constexpr const char* kContents = "files";
+
+StoredObject object_of(const ContentId& content) {
+  return {.name = fmt::format("{}/{}", kContents, content.name()), .bytes = content.bytes};
+}
+
+Result<void> drop(BytesView) { return {}; }
+
+}  // namespace
+
+Result<void> BackupRepository::open() {
+  TRY(lock_, store_.lock());
+  TRY(const std::vector<StoredObject> objects, store_.list(kContents));
+  for (const StoredObject& object : objects) {
+    // An object that was cut off is written again.
+    if (object.name.ends_with(fmt::format("-{}", object.bytes))) stored_.insert(object.name);
+  }
+  return {};
+}
 
 // Passes the bytes of the file to `take`, in order, and returns the content id.
-Result<ContentId> read_through(FileSystem& files, const std::string& path,
-                               const std::function<Result<void>(BytesView)>& take,
-                               const OnProgress& worked) {
-  TRY(const std::unique_ptr<File> file, files.open(path, OpenFile::kRead));
+Result<ContentId> BackupRepository::read_file(const std::string& path, const TakeBytes& take,
+                                              const OnProgress& worked) {
+  TRY(const std::unique_ptr<File> file, files_.open(path, OpenFile::kRead));
   file->expect(ReadPattern::kSequential);
   ContentHash hash;
   ContentId content;
@@ -29,91 +51,146 @@ Result<ContentId> read_through(FileSystem& files, const std::string& path,
     hash.add(bytes);
     TRY_VOID(take(bytes));
     content.bytes += got;
+    if (lock_ != nullptr) TRY_VOID(lock_->keep());
     if (worked) TRY_VOID(worked(got));
   }
   content.hash = hash.text();
   return content;
 }
 
-}  // namespace
-
-std::string BackupRepository::path_of(const ContentId& content) const {
-  return fmt::format("{}/files/{}", dir_, content.name());
-}
-
-Result<void> BackupRepository::open() {
-  TRY_VOID(make_dirs(files_, dir_ + "/files"));
-  Result<std::unique_ptr<FileLock>> lock = files_.lock(dir_ + "/lock");
-  if (!lock && lock.error().code == Errc::kConflict) {
-    return fail(Errc::kConflict, fmt::format("another backup is running in {}", dir_));
-  }
-  TRY(lock_, std::move(lock));
-  return {};
-}
-
 Result<ContentId> BackupRepository::content_of(const std::string& path, const OnProgress& worked) {
-  return read_through(files_, path, [](BytesView) { return Result<void>(); }, worked);
+  return read_file(path, drop, worked);
 }
 
-Result<bool> BackupRepository::has(const ContentId& content) {
-  TRY(const FileKind kind, files_.kind(path_of(content)));
-  if (kind != FileKind::kFile) return false;
-  TRY(const std::uint64_t bytes, files_.size(path_of(content)));
-  return bytes == content.bytes;
-}
-
-Result<ContentId> BackupRepository::copy(const std::string& from, const std::string& to,
-                                         const OnProgress& worked) {
-  TRY(const std::unique_ptr<File> file, files_.open(to, OpenFile::kReplace));
-  const auto take = [&file](BytesView bytes) { return file->append(bytes); };
-  TRY(ContentId copied, read_through(files_, from, take, worked));
-  TRY_VOID(file->sync());
-  return copied;
+bool BackupRepository::has(const ContentId& content) const {
+  return stored_.contains(object_of(content).name);
 }
 
 Result<void> BackupRepository::add(const std::string& path, const ContentId& content,
                                    const OnProgress& worked) {
-  const std::string to = path_of(content);
-  TRY(const ContentId copied, copy(path, to + ".tmp", worked));
+  const StoredObject object = object_of(content);
+  TRY(const std::unique_ptr<ObjectWriter> writer, store_.create(object));
+  const auto take = [&writer](BytesView bytes) { return writer->append(bytes); };
+  TRY(const ContentId copied, read_file(path, take, worked));
   if (copied != content) {
     return fail(Errc::kCorruption, fmt::format("{} returns different bytes on each read", path));
   }
-  TRY_VOID(files_.rename(to + ".tmp", to));
-  return files_.sync_dir(dir_ + "/files");
+  TRY_VOID(writer->finish());
+  stored_.insert(object.name);
+  return {};
+}
+
+// The bytes are passed on although they may be damaged.
+Result<void> BackupRepository::read_content(const ContentId& content, const TakeBytes& take,
+                                            const OnProgress& worked) {
+  const StoredObject object = object_of(content);
+  ContentHash hash;
+  const auto pass = [&](BytesView bytes) -> Result<void> {
+    hash.add(bytes);
+    TRY_VOID(take(bytes));
+    return worked ? worked(bytes.size()) : Result<void>();
+  };
+  Result<void> done = store_.read(object, pass);
+  if (!done && done.error().code == Errc::kNotFound) {
+    return fail(Errc::kNotFound, store_.place(object.name) + " is missing in the backup");
+  }
+  TRY_VOID(std::move(done));
+  if (hash.text() == content.hash) return {};
+  return fail(Errc::kCorruption, store_.place(object.name) + " is damaged");
 }
 
 Result<void> BackupRepository::fetch(const ContentId& content, const std::string& path,
                                      const OnProgress& worked) {
-  TRY(const FileKind kind, files_.kind(path_of(content)));
-  if (kind != FileKind::kFile) {
-    return fail(Errc::kNotFound, fmt::format("{} is missing in the backup", path_of(content)));
-  }
-  TRY(const ContentId copied, copy(path_of(content), path, worked));
-  if (copied == content) return {};
-  return fail(Errc::kCorruption, fmt::format("{} is damaged", path_of(content)));
+  TRY(const std::unique_ptr<File> file, files_.open(path, OpenFile::kReplace));
+  const auto take = [&file](BytesView bytes) { return file->append(bytes); };
+  Result<void> read = read_content(content, take, worked);
+  if (!read && read.error().code != Errc::kCorruption) return read;
+  TRY_VOID(file->sync());
+  return read;
+}
+
+Result<void> BackupRepository::verify(const ContentId& content, const OnProgress& worked) {
+  return read_content(content, drop, worked);
 }
 
 Result<std::vector<std::string>> BackupRepository::backups() {
-  TRY(const std::vector<std::string> names, files_.list(dir_));
+  TRY(const std::vector<StoredObject> objects, store_.list(""));
   std::vector<std::string> found;
-  for (const std::string& name : names) {
-    if (name.ends_with(kManifestEnd)) found.push_back(name);
+  for (const StoredObject& object : objects) {
+    if (!object.name.ends_with(kManifestEnd)) continue;
+    found.push_back(object.name);
+    manifests_[object.name] = object;
   }
   return found;  // sorted: names sort by time
 }
 
+Result<std::string> BackupRepository::find(const std::string& backup) {
+  TRY(const std::vector<std::string> names, backups());
+  if (names.empty()) {
+    return fail(Errc::kNotFound, fmt::format("{} contains no backup", store_.place()));
+  }
+  if (backup.empty()) return names.back();
+  for (std::string name : {backup, backup + std::string(kManifestEnd)}) {
+    if (std::ranges::find(names, name) != names.end()) return name;
+  }
+  return fail(Errc::kNotFound, fmt::format("{1} contains no backup {0}; the newest is {2}", backup,
+                                           store_.place(), names.back()));
+}
+
 Result<Manifest> BackupRepository::read(const std::string& name) {
-  TRY(const Bytes bytes, read_whole(files_, dir_ + "/" + name, kManifestBytesMax));
+  if (!manifests_.contains(name)) TRY_VOID(backups());
+  const auto object = manifests_.find(name);
+  if (object == manifests_.end()) return fail(Errc::kNotFound, store_.place(name) + " is missing");
+  if (object->second.bytes > kManifestBytesMax) {
+    return fail(Errc::kTooLarge,
+                fmt::format("{} has {} bytes; the maximum is {}", store_.place(name),
+                            object->second.bytes, kManifestBytesMax));
+  }
+  Bytes bytes;
+  const auto take = [&bytes](BytesView more) {
+    bytes += more;
+    return Result<void>();
+  };
+  TRY_VOID(store_.read(object->second, take));
   Result<Manifest> manifest = Manifest::from_bytes(bytes);
   if (!manifest) {
     manifest.error().message =
-        fmt::format("{}/{}: {}; choose another backup", dir_, name, manifest.error().message);
+        fmt::format("{}: {}; choose another backup", store_.place(name), manifest.error().message);
   }
   return manifest;
 }
 
 Result<void> BackupRepository::write(const std::string& name, const Manifest& manifest) {
-  return write_whole(files_, dir_ + "/" + name, manifest.to_bytes());
+  const Bytes bytes = manifest.to_bytes();
+  HALITE_CHECK(lock_ != nullptr, "a backup is written without a lock");
+  TRY_VOID(lock_->keep());
+  TRY(const std::unique_ptr<ObjectWriter> writer,
+      store_.create({.name = name, .bytes = bytes.size()}));
+  TRY_VOID(writer->append(bytes));
+  return writer->finish();
+}
+
+Result<void> BackupRepository::remove(const std::string& name) {
+  HALITE_CHECK(lock_ != nullptr, "a backup is removed without a lock");
+  TRY_VOID(lock_->keep());
+  return store_.remove(name);
+}
+
+Result<RemovedContents> BackupRepository::remove_contents_except(
+    const std::set<std::string>& kept) {
+  HALITE_CHECK(lock_ != nullptr, "contents are removed without a lock");
+  RemovedContents removed;
+  TRY(const std::vector<StoredObject> objects, store_.list(kContents));
+  for (const StoredObject& object : objects) {
+    const std::string name = object.name.substr(std::string_view(kContents).size() + 1);
+    if (kept.contains(name) || !ContentId::is_name(name)) continue;
+    TRY_VOID(lock_->keep());
+    TRY_VOID(store_.remove(object.name));
+    ++removed.files;
+    removed.bytes += object.bytes;
+  }
+  TRY_VOID(store_.remove_unfinished());
+  return removed;
 }
 
 }  // namespace halite::storage::backup

@@ -10,6 +10,7 @@
 #include "storage/files/posix_files.h"
 #include "storage/files/remove_tree.h"
 #include "storage/tools/backup/content_hash.h"
+#include "storage/tools/backup/directory_store.h"
 #include "storage/tools/backup/repository.h"
 #include "tests/support/faulty_files.h"
 #include "tests/support/temp_dir.h"
@@ -41,12 +42,13 @@ class BackupTest : public testing::Test {
   }
   BackupResult backup(TimestampMs now) {
     const Result<BackupResult> made =
-        make_backup({.files = files_, .progress = {}, .ended = {}}, "/data", "/kept", now);
+        make_backup({.files = files_, .progress = {}, .ended = {}}, "/data", kept_, now);
     EXPECT_TRUE(made) << made.error().message;
     return made.value_or(BackupResult());
   }
 
   std::shared_ptr<test::FaultyFiles> files_ = std::make_shared<test::FaultyFiles>(1);
+  DirectoryStore kept_ = DirectoryStore(*files_, "/kept");
 };
 
 TEST_F(BackupTest, KeepsWhatIsNeededAndCopiesWhatIsNew) {
@@ -58,7 +60,7 @@ TEST_F(BackupTest, KeepsWhatIsNeededAndCopiesWhatIsNew) {
   write("engine/log/newest", "nn");
   EXPECT_EQ(backup(kNow + 2).bytes_copied, 2u);
 
-  BackupRepository contents(*files_, "/kept");
+  BackupRepository contents(*files_, kept_);
   EXPECT_EQ(contents.backups().value().size(), 3u);
 }
 
@@ -84,10 +86,11 @@ TEST_F(BackupTest, KeepsAgainWhatIsCutOff) {
 }
 
 TEST_F(BackupTest, IsRefusedWhileAnotherIsMade) {
-  BackupRepository other(*files_, "/kept");
+  DirectoryStore store(*files_, "/kept");
+  BackupRepository other(*files_, store);
   ASSERT_TRUE(other.open());
   const Result<BackupResult> made =
-      make_backup({.files = files_, .progress = {}, .ended = {}}, "/data", "/kept", kNow);
+      make_backup({.files = files_, .progress = {}, .ended = {}}, "/data", kept_, kNow);
   ASSERT_FALSE(made);
   EXPECT_EQ(made.error().code, Errc::kConflict);
   EXPECT_THAT(made.error().message, HasSubstr("another backup is running in /kept"));
@@ -100,7 +103,7 @@ TEST_F(BackupTest, LooksWhetherItIsToEndWhileItCopies) {
   write("rocksdb/MANIFEST-000005", Bytes(8'000'000, 'x'));
   const auto ended = [&looks] { return ++looks > 14; };  // 8 are of reading, and 2 of small files
   const Result<BackupResult> made =
-      make_backup({.files = files_, .progress = {}, .ended = ended}, "/data", "/kept", kNow + 1);
+      make_backup({.files = files_, .progress = {}, .ended = ended}, "/data", kept_, kNow + 1);
   ASSERT_FALSE(made);
   EXPECT_EQ(made.error().code, Errc::kCancelled);
   const ContentId copied{.hash = hash_of(Bytes(8'000'000, 'x')), .bytes = 8'000'000};
@@ -109,10 +112,10 @@ TEST_F(BackupTest, LooksWhetherItIsToEndWhileItCopies) {
 
 TEST_F(BackupTest, WhatIsEndedLeavesNoBackup) {
   const Result<BackupResult> made = make_backup(
-      {.files = files_, .progress = {}, .ended = [] { return true; }}, "/data", "/kept", kNow);
+      {.files = files_, .progress = {}, .ended = [] { return true; }}, "/data", kept_, kNow);
   ASSERT_FALSE(made);
   EXPECT_EQ(made.error().code, Errc::kCancelled);
-  EXPECT_TRUE(BackupRepository(*files_, "/kept").backups().value().empty());
+  EXPECT_TRUE(BackupRepository(*files_, kept_).backups().value().empty());
   EXPECT_EQ(backup(kNow).files, 3u);
 }
 
@@ -124,9 +127,9 @@ class RestoreTest : public testing::Test {
     ASSERT_TRUE(write_whole(*files_, data_ + "/rocksdb/CURRENT", "MANIFEST-000005\n"));
     ASSERT_TRUE(write_whole(*files_, data_ + "/rocksdb/MANIFEST-000005", Bytes(3'000'000, 'm')));
   }
-  void backup(TimestampMs now) { ASSERT_TRUE(make_backup(work_, data_, kept_, now)); }
+  void backup(TimestampMs now) { ASSERT_TRUE(make_backup(work_, data_, store_, now)); }
   Result<BackupResult> restored(const std::string& name = "") {
-    return restore(work_, kept_, name, again_);
+    return restore(work_, store_, name, again_);
   }
   Bytes again(const std::string& path) {
     return read_whole(*files_, again_ + "/" + path, 1 << 24).value();
@@ -141,6 +144,7 @@ class RestoreTest : public testing::Test {
   const std::string data_ = dir_.path() + "/data";
   const std::string kept_ = dir_.path() + "/kept";
   const std::string again_ = dir_.path() + "/again";
+  DirectoryStore store_ = DirectoryStore(*files_, kept_);
 };
 
 TEST_F(RestoreTest, GivesTheSameBytes) {

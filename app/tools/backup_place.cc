@@ -1,0 +1,124 @@
+#include "app/tools/backup_place.h"
+
+#include <system_error>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "common/bytes/ascii.h"
+#include "storage/tools/backup/directory_store.h"
+#include "storage/tools/backup/s3/credentials.h"
+#include "storage/tools/backup/s3/s3_store.h"
+#include "storage/tools/backup/s3/s3_url.h"
+
+namespace halite::app {
+namespace {
+
+using storage::backup::S3Options;
+
+constexpr std::string_view kDefaultRegion = "us-east-1";
+constexpr std::size_t kRegionBytesMax = 64;
+
+const char* variable(const char* name) {
+  return std::getenv(name);  // NOLINT(concurrency-mt-unsafe)
+}
+
+// The setting, or the first variable of the environment that has a value.
+std::string setting_or(const std::string& setting, std::initializer_list<const char*> names) {
+  if (!setting.empty()) return setting;
+  for (const char* const name : names) {
+    const char* const value = variable(name);
+    if (value != nullptr && *value != '\0') return value;
+  }
+  return {};
+}
+
+// Without dots and a slash at the end.
+std::string normal_dir(const std::string& path) {
+  const std::filesystem::path normal =
+      std::filesystem::absolute(path).lexically_normal() / std::filesystem::path();
+  return normal.parent_path().string();
+}
+
+std::string amazon_host(std::string_view region) {
+  return fmt::format("s3.{}.amazonaws.com{}", region, region.starts_with("cn-") ? ".cn" : "");
+}
+
+// Without credentials.
+Result<S3Options> s3_options(const std::string& place, const S3Settings& settings) {
+  S3Options options;
+  TRY(options.url, storage::backup::parse_s3_url(place));
+  options.region = setting_or(settings.region, {"AWS_REGION", "AWS_DEFAULT_REGION"});
+  if (options.region.empty()) options.region = kDefaultRegion;
+  const bool legal = options.region.size() <= kRegionBytesMax &&
+                     std::ranges::all_of(options.region, [](char byte) {
+                       return is_letter_or_digit(byte) || byte == '-';
+                     });
+  if (!legal) {
+    return fail(Errc::kInvalidArgument,
+                fmt::format("\"{}\" is no region: it has other characters than letters, digits and "
+                            "'-'; see backup.s3_region",
+                            options.region));
+  }
+  const std::string endpoint =
+      setting_or(settings.endpoint, {"AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"});
+  if (endpoint.empty()) {
+    options.endpoint = {.secure = true, .host = amazon_host(options.region), .port = "443"};
+  } else {
+    Result<storage::backup::S3Endpoint> parsed = storage::backup::parse_s3_endpoint(endpoint);
+    if (!parsed) parsed.error().message += "; see backup.s3_endpoint";
+    TRY(options.endpoint, std::move(parsed));
+  }
+  // A certificate for *.HOST is not valid for a bucket with a dot.
+  options.bucket_in_host = settings.addressing == S3Addressing::kHost ||
+                           (settings.addressing == S3Addressing::kAuto &&
+                            options.url.bucket.find('.') == std::string::npos &&
+                            options.endpoint.host.ends_with(".amazonaws.com"));
+  options.ca_file = settings.ca_file;
+  return options;
+}
+
+Result<void> check_is_outside(const std::string& backups, const std::string& data_dir) {
+  std::error_code error;
+  const auto normal = std::filesystem::absolute(backups).lexically_normal();
+  const std::filesystem::path inner = std::filesystem::weakly_canonical(normal, error);
+  if (error) return fail(Errc::kUnavailable, backups + ": " + error.message());
+  const std::filesystem::path outer = std::filesystem::weakly_canonical(
+      std::filesystem::absolute(data_dir).lexically_normal(), error);
+  if (error) return fail(Errc::kUnavailable, data_dir + ": " + error.message());
+  if (std::ranges::mismatch(inner, outer).in2 != outer.end()) return {};
+  return fail(
+      Errc::kConflict,
+      fmt::format("{} is inside the data directory {}: choose another directory for backups",
+                  backups, data_dir));
+}
+
+}  // namespace
+
+bool is_remote_place(const std::string& place) { return storage::backup::is_s3_url(place); }
+
+Result<void> check_backup_place(const std::string& place, const S3Settings& settings,
+                                const std::string& data_dir) {
+  if (!is_remote_place(place)) return check_is_outside(place, data_dir);
+  TRY_VOID(s3_options(place, settings));
+  return {};
+}
+
+Result<std::unique_ptr<storage::backup::BackupStore>> open_backup_store(const BackupPlace& place) {
+  if (!is_remote_place(place.place)) {
+    return std::make_unique<storage::backup::DirectoryStore>(place.files, normal_dir(place.place));
+  }
+  TRY(S3Options options, s3_options(place.place, place.s3));
+  TRY(options.credentials,
+      storage::backup::find_credentials(
+          {.file = place.s3.credentials_file, .profile = place.s3.profile, .variable = variable}));
+  options.ended = place.ended;
+  return storage::backup::S3Store::make(std::move(options));
+}
+
+}  // namespace halite::app

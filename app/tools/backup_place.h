@@ -1,0 +1,38 @@
+// The places of backups: directories, and s3://BUCKET/PREFIX.
+//
+//   Threads  call from any thread that may block.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "app/settings/options.h"
+#include "common/result.h"
+#include "storage/files/files.h"
+#include "storage/tools/backup/backup_store.h"
+
+namespace halite::app {
+
+// Whether a place needs the network, so that it may take long to answer.
+[[nodiscard]] bool is_remote_place(const std::string& place);
+
+// kConflict: a directory that is in the data directory, perhaps through links; neither needs to
+// exist yet. Every later backup would contain them, and they would be lost with the data.
+// kInvalidArgument: a wrong URL, or wrong settings for it.
+[[nodiscard]] Result<void> check_backup_place(const std::string& place, const S3Settings& settings,
+                                              const std::string& data_dir);
+
+struct BackupPlace {
+  std::string place;
+  const S3Settings& s3;
+  storage::FileSystem& files;   // outlives the store
+  std::function<bool()> ended;  // return true to end requests with kCancelled; may be empty
+};
+
+// Finds the credentials of an S3 store, but sends nothing. kUnauthenticated: there are none.
+// kInvalidArgument: as above.
+[[nodiscard]] Result<std::unique_ptr<storage::backup::BackupStore>> open_backup_store(
+    const BackupPlace& place);
+
+}  // namespace halite::app
