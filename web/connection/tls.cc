@@ -2,7 +2,7 @@
 
 #include <chrono>
 
-#include <boost/asio/ssl/impl/src.hpp>
+#include <boost/asio/ssl/context.hpp>
 #include <fmt/format.h>
 
 #include "common/tls/certificate_files.h"

@@ -14,6 +14,9 @@ namespace {
 constexpr std::string_view kScheme = "s3://";
 constexpr std::string_view kSecure = "https://";
 constexpr std::string_view kPlain = "http://";
+// Without the text: it may contain a key.
+constexpr std::string_view kNoKeys =
+    "an S3 URL must not contain '@' or keys; backup.s3_credentials_file names a file with them";
 constexpr std::size_t kBucketBytesMin = 3;
 constexpr std::size_t kBucketBytesMax = 63;
 constexpr std::size_t kPrefixBytesMax = 512;  // a key has at most 1024
@@ -70,6 +73,9 @@ Result<S3Url> parse_s3_url(std::string_view text) {
   if (!is_s3_url(text)) return bad("no s3://");
   const std::string_view rest = text.substr(kScheme.size());
   const std::size_t slash = std::min(rest.find('/'), rest.size());
+  if (rest.substr(0, slash).find('@') != std::string_view::npos) {
+    return fail(Errc::kInvalidArgument, std::string(kNoKeys));
+  }
   S3Url url{.bucket = std::string(rest.substr(0, slash)), .prefix = {}};
   if (!is_bucket(url.bucket)) {
     return bad(
@@ -103,7 +109,10 @@ Result<S3Endpoint> parse_s3_endpoint(std::string_view text) {
   if (!endpoint.secure && !text.starts_with(kPlain)) return bad("no https://");
   std::string_view rest = text.substr((endpoint.secure ? kSecure : kPlain).size());
   if (rest.ends_with('/')) rest.remove_suffix(1);
-  if (rest.find_first_of("/?#@ ") != std::string_view::npos) {
+  if (rest.find('@') != std::string_view::npos) {
+    return fail(Errc::kInvalidArgument, std::string(kNoKeys));
+  }
+  if (rest.find_first_of("/?# ") != std::string_view::npos) {
     return bad("it has more than a host and a port");
   }
   const std::size_t bracket = rest.starts_with('[') ? rest.find(']') : 0;
