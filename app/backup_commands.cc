@@ -1,5 +1,6 @@
 #include "app/backup_commands.h"
 
+#include "app/tools/backup_place.h"
 #include "app/tools/tool_exit.h"
 
 namespace halite::app {
@@ -71,6 +72,13 @@ void BackupCommands::declare_backups(CLI::App& app) {
   }
 }
 
+// A directory needs no settings: those of this machine may be damaged or gone.
+bool BackupCommands::read_settings_of(const CLI::App& tool, const std::string& place,
+                                      Options& options) {
+  const bool named = !flags_.config_file.empty() || !flags_.set.empty();
+  return (!named && !is_remote_place(place)) || read_offline(tool, flags_, options);
+}
+
 int BackupCommands::run_backup() {
   if (to_.empty() == url_.empty()) {
     print_err("backup requires either --data-dir DIR --to PLACE, or --url URL");
@@ -84,7 +92,7 @@ int BackupCommands::run_backup() {
 
 int BackupCommands::run_restore() {
   Options options;
-  if (!read_offline(*restore_, flags_, options)) return kUsage;
+  if (!read_settings_of(*restore_, restoring_.from, options)) return kUsage;
   restoring_.data_dir = flags_.data_dir;
   return static_cast<int>(restore_data_dir(options, restoring_, print_out, print_err));
 }
@@ -92,7 +100,7 @@ int BackupCommands::run_restore() {
 int BackupCommands::run_backups() {
   Options options;
   const CLI::App& tool = *backups_->get_subcommands().front();
-  if (!read_offline(tool, flags_, options)) return kUsage;
+  if (!read_settings_of(tool, in_, options)) return kUsage;
   if (list_->parsed()) return static_cast<int>(list_backups(options, in_, print_out, print_err));
   if (verify_->parsed()) {
     return static_cast<int>(verify_backup(options, in_, name_, print_out, print_err));

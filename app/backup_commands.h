@@ -25,6 +25,9 @@ class BackupCommands {
   void declare_backup(CLI::App& app);
   void declare_restore(CLI::App& app);
   void declare_backups(CLI::App& app);
+  // Reads the settings if the place needs any. Prints errors and returns false.
+  [[nodiscard]] bool read_settings_of(const CLI::App& tool, const std::string& place,
+                                      Options& options);
   [[nodiscard]] int run_backup();
   [[nodiscard]] int run_restore();
   [[nodiscard]] int run_backups();

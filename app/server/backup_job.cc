@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <boost/json.hpp>
+#include <fmt/format.h>
 #include <prometheus/registry.h>
 
 #include "app/tools/backup_place.h"
@@ -37,6 +38,17 @@ void log_outcome(const Result<BackupResult>& outcome) {
 }
 
 }  // namespace
+
+Result<void> check_backup_dir(const Options& options) {
+  const std::string& dir = options.care.backup_dir;
+  if (dir.empty() || !has_data_dir(options.store)) return {};
+  const Result<void> good = check_backup_place(dir, options.care.s3, options.data_dir);
+  if (good) return {};
+  const Errc code = good.error().code;
+  if (code != Errc::kConflict && code != Errc::kInvalidArgument) return {};
+  return fail(Errc::kInvalidArgument,
+              fmt::format("engine.backup_dir = {}: {}", dir, good.error().message));
+}
 
 BackupJob::BackupJob(const Options& options, Stores& stores, const Clock& clock,
                      prometheus::Registry& registry)

@@ -31,6 +31,10 @@ class Registry;
 
 namespace halite::app {
 
+// kInvalidArgument: engine.backup_dir is in the data directory, or is a wrong URL. Other errors are
+// those of a backup.
+[[nodiscard]] Result<void> check_backup_dir(const Options& options);
+
 class BackupJob {
  public:
   BackupJob(const Options& options, Stores& stores, const Clock& clock,

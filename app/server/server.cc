@@ -24,7 +24,6 @@
 #include "app/server/wait_for.h"
 #include "app/settings/memory_settings.h"
 #include "app/stores/stores.h"
-#include "app/tools/backup_place.h"
 #include "app/tools/check_report.h"
 #include "app/version.h"
 #include "common/clock.h"
@@ -85,20 +84,6 @@ Result<void> ping_store(const Options& options, const Clock& clock,
   Result<void> closed = wait_for(executor, store.close());
   if (!asked) return std::unexpected(asked.error());
   return closed;
-}
-
-// kInvalidArgument: engine.backup_dir is in the data directory, or is a wrong URL. Other errors are
-// those of a backup.
-Result<void> check_backup_dir(const Options& options) {
-  const std::string& dir = options.care.backup_dir;
-  if (dir.empty() || !has_data_dir(options.store)) return {};
-  const Result<void> good = check_backup_place(dir, options.care.s3, options.data_dir);
-  if (good ||
-      (good.error().code != Errc::kConflict && good.error().code != Errc::kInvalidArgument)) {
-    return {};
-  }
-  return fail(Errc::kInvalidArgument,
-              fmt::format("engine.backup_dir = {}: {}", dir, good.error().message));
 }
 
 // True if a retry may succeed.

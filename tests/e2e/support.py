@@ -73,6 +73,15 @@ def free_port():
         return server.getsockname()[1]
 
 
+def listens(port):
+    """Whether a program listens on this port of 127.0.0.1."""
+    try:
+        socket.create_connection(("127.0.0.1", port), timeout=5).close()
+    except OSError:
+        return False
+    return True
+
+
 def query(server, expression, start, end, parameters=""):
     """Answers of one `m=` expression over [start, end], in seconds."""
     m = urllib.parse.quote(expression, safe="")
