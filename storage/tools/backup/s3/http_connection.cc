@@ -40,6 +40,7 @@ using Parser = http::response_parser<http::string_body>;
 constexpr auto kAsTuple = asio::as_tuple(asio::use_awaitable);
 constexpr std::chrono::milliseconds kLook{50};            // at `ended`, while a request runs
 constexpr std::chrono::milliseconds kLastSilence{3'000};  // of requests after the end
+constexpr std::size_t kReadBytes = 64 << 10;              // of the socket at a time
 constexpr std::uint32_t kHeaderBytesMax = 64 << 10;
 
 class BeastConnection final : public HttpConnection {
@@ -134,6 +135,7 @@ class BeastConnection final : public HttpConnection {
     parser.body_limit(request.answer_bytes_max);
     parser.eager(true);
     beast::flat_buffer buffer;
+    buffer.reserve(kReadBytes);
     while (!parser.is_done()) {
       beast::get_lowest_layer(stream).expires_after(patience_);
       auto [unread, bytes] = co_await http::async_read_some(stream, buffer, parser, kAsTuple);

@@ -1,9 +1,12 @@
 #include "storage/tools/backup/s3/s3_lock.h"
 
+#include <sys/types.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <csignal>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
@@ -35,7 +38,7 @@ std::string first_line(const std::string& path) {
   return line;
 }
 
-// When the process started, in ticks since the boot; empty: there is no such process.
+// When the process started, in ticks since the boot; empty: it is unknown, or hidden by the system.
 std::string start_of(std::string_view pid) {
   const std::string stat = first_line(fmt::format("/proc/{}/stat", pid));
   const std::size_t bracket = stat.rfind(')');  // after the name, which may have any characters
@@ -50,7 +53,7 @@ std::string start_of(std::string_view pid) {
 
 // Identifies a process among all machines, as well as the system says.
 struct Owner {
-  std::string boot;       // of the machine
+  std::string machine;    // of this boot, or of all
   std::string processes;  // namespace of process ids
   std::string pid;
   std::string start;
@@ -60,24 +63,25 @@ struct Owner {
     std::error_code unknown;
     std::array<char, 256> host{};
     if (gethostname(host.data(), host.size() - 1) != 0) host[0] = '?';
-    Owner owner{.boot = first_line("/proc/sys/kernel/random/boot_id"),
+    Owner owner{.machine = first_line("/proc/sys/kernel/random/boot_id"),
                 .processes = std::filesystem::read_symlink("/proc/self/ns/pid", unknown).string(),
                 .pid = std::to_string(getpid()),
                 .start = {},
                 .host = host.data()};
+    if (owner.machine.empty()) owner.machine = first_line("/etc/machine-id");  // ProcSubset=pid
     owner.start = start_of(owner.pid);
     return owner;
   }
 
   [[nodiscard]] std::string text() const {
-    return fmt::format("{}\n{}\n{}\n{}\n{}\n", boot, processes, pid, start, host);
+    return fmt::format("{}\n{}\n{}\n{}\n{}\n", machine, processes, pid, start, host);
   }
 
   // Unknown fields are empty.
   static Owner parse(std::string_view text) {
     Owner owner;
     for (std::string* field :
-         {&owner.boot, &owner.processes, &owner.pid, &owner.start, &owner.host}) {
+         {&owner.machine, &owner.processes, &owner.pid, &owner.start, &owner.host}) {
       const std::size_t end = std::min(text.find('\n'), text.size());
       *field = text.substr(0, end);
       text.remove_prefix(std::min(end + 1, text.size()));
@@ -87,10 +91,15 @@ struct Owner {
 
   // Whether it was a process of this machine that does not exist any more.
   [[nodiscard]] bool has_ended(const Owner& self) const {
-    std::uint32_t number = 0;
-    return !boot.empty() && boot == self.boot && !processes.empty() &&
-           processes == self.processes && !start.empty() && read_number(pid, number) &&
-           start_of(pid) != start;
+    pid_t number = 0;
+    if (machine.empty() || machine != self.machine || processes.empty() ||
+        processes != self.processes || host != self.host || !read_number(pid, number) ||
+        number <= 0) {
+      return false;
+    }
+    if (kill(number, 0) != 0 && errno == ESRCH) return true;
+    const std::string now = start_of(pid);
+    return !now.empty() && !start.empty() && now != start;  // another process has its id
   }
 };
 
