@@ -59,7 +59,7 @@ class Checker {
            selector.matchers | std::views::take(selector.matchers.size() - 1)) {
         if (matcher.name() != kMetricLabel) continue;
         return fail_at(at, fmt::format("metric name must not be set twice: {} or {}",
-                                       quoted(selector.name), quoted(matcher.value())));
+                                       go_quoted(selector.name), go_quoted(matcher.value())));
       }
       return {};
     }
@@ -81,7 +81,7 @@ class Checker {
     if (is_arithmetic(*node.expr)) return {};
     return fail_at(expr, fmt::format("unary expression only allowed on expressions of type scalar "
                                      "or instant vector, got {}",
-                                     quoted(type_name(node.expr->type))));
+                                     go_quoted(type_name(node.expr->type))));
   }
 
   Result<void> check_node(Expr&, Aggregation& node) {
@@ -95,7 +95,7 @@ class Checker {
   Result<void> check_node(Expr& expr, Call& call) {
     const Function& function = *call.function;
     TRY_VOID(check_count(expr, call));
-    const std::string where = fmt::format("call to function {}", quoted(function.name));
+    const std::string where = fmt::format("call to function {}", go_quoted(function.name));
     const bool is_info = function.name == "info" && call.arguments.size() > 1;
     if (is_info) TRY_VOID(check_info(expr, *call.arguments[1], where));
     for (std::size_t i = 0; i < call.arguments.size(); ++i) {
@@ -117,7 +117,7 @@ class Checker {
     const std::size_t listed = function.arguments.size();
     const auto wrong = [&](std::string_view how_many, std::size_t wanted) {
       return fail_at(expr, fmt::format("expected {}{} argument(s) in call to {}, got {}", how_many,
-                                       wanted, quoted(function.name), given));
+                                       wanted, go_quoted(function.name), given));
     };
     if (function.variadic == 0) {
       if (given != listed) return wrong("", listed);
@@ -180,7 +180,7 @@ class Checker {
       if (!included.contains(label)) continue;
       return fail_at(
           operator_at(node),
-          fmt::format("label {} must not occur in ON and GROUP clause at once", quoted(label)));
+          fmt::format("label {} must not occur in ON and GROUP clause at once", go_quoted(label)));
     }
     return {};
   }
@@ -188,7 +188,7 @@ class Checker {
   Result<void> check_matching(const Expr& expr, Binary& node) {
     VectorMatching& matching = node.matching;
     const bool fills = matching.fill_left || matching.fill_right;
-    const std::string op = quoted(binary_symbol(node.op));
+    const std::string op = go_quoted(binary_symbol(node.op));
     if (node.left->type != ValueType::kVector || node.right->type != ValueType::kVector) {
       if (!matching.labels.empty()) {
         return fail_at(expr, "vector matching only allowed between instant vectors");

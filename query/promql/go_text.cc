@@ -71,7 +71,7 @@ void append_quoted(std::string& to, std::string_view text) {
   to += '"';
 }
 
-std::string quoted(std::string_view text) {
+std::string go_quoted(std::string_view text) {
   std::string to;
   append_quoted(to, text);
   return to;

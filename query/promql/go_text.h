@@ -10,7 +10,7 @@ namespace halite::query::promql {
 
 // In double quotes, with escapes where a character is not printable: "a\nb". Each byte that is not
 // UTF-8 is \xff.
-[[nodiscard]] std::string quoted(std::string_view text);
+[[nodiscard]] std::string go_quoted(std::string_view text);
 void append_quoted(std::string& to, std::string_view text);
 
 // 'a'.

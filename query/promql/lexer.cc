@@ -294,7 +294,7 @@ Result<Token> Lexer::number() {
       break;
   }
   return fail_at_start("bad number or duration syntax: " +
-                       quoted(text_.substr(start_, at_ - start_)));
+                       go_quoted(text_.substr(start_, at_ - start_)));
 }
 
 Result<Token> Lexer::string() {
@@ -328,21 +328,21 @@ std::string describe(const Token& token) {
   using enum TokenKind;
   constexpr std::size_t kShownCharacters = 10;
   const auto shown = [&token] {
-    if (token.text.size() <= kShownCharacters) return quoted(token.text);
+    if (token.text.size() <= kShownCharacters) return go_quoted(token.text);
     // Ten characters, not bytes.
     std::size_t bytes = 0;
     for (std::size_t i = 0; i < kShownCharacters && bytes < token.text.size(); ++i) {
       bytes += std::max<std::size_t>(1, decode_utf8(token.text.substr(bytes)).bytes);
     }
-    return quoted(token.text.substr(0, bytes)) + "...";
+    return go_quoted(token.text.substr(0, bytes)) + "...";
   };
   switch (token.kind) {
     case kEnd:
       return "end of input";
     case kIdentifier:
-      return "identifier " + quoted(token.text);
+      return "identifier " + go_quoted(token.text);
     case kMetricIdentifier:
-      return "metric identifier " + quoted(token.text);
+      return "metric identifier " + go_quoted(token.text);
     case kNumber:
       return "number " + shown();
     case kDuration:
@@ -360,7 +360,7 @@ std::string describe(const Token& token) {
       break;
   }
   if (token.kind >= kBool && token.kind <= kWithout) return fmt::format("<{}>", token.text);
-  return quoted(token.text);
+  return go_quoted(token.text);
 }
 
 }  // namespace halite::query::promql

@@ -207,7 +207,7 @@ Result<double> parse_number(std::string_view text) {
 Result<double> parse_float(std::string_view text) {
   const auto wrong = [text](std::string_view why) {
     return fail(Errc::kInvalidArgument,
-                fmt::format("strconv.ParseFloat: parsing {}: {}", quoted(text), why));
+                fmt::format("strconv.ParseFloat: parsing {}: {}", go_quoted(text), why));
   };
   if (equal_ignoring_case(text, "nan")) return std::numeric_limits<double>::quiet_NaN();
   const bool negative = text.starts_with('-');
@@ -229,7 +229,7 @@ Result<std::int64_t> parse_duration(std::string_view text) {
   if (text.empty()) return fail(Errc::kInvalidArgument, "empty duration string");
   const auto invalid = [text] {
     return fail(Errc::kInvalidArgument,
-                fmt::format("not a valid duration string: {}", quoted(text)));
+                fmt::format("not a valid duration string: {}", go_quoted(text)));
   };
   std::uint64_t nanoseconds = 0;
   const auto* next = kUnits.begin();  // the biggest unit that may follow
@@ -246,7 +246,7 @@ Result<std::int64_t> parse_duration(std::string_view text) {
     const auto* const unit = std::ranges::find(kUnits, name, &Unit::name);
     if (unit == kUnits.end()) {
       return fail(Errc::kInvalidArgument,
-                  fmt::format("unknown unit {} in duration {}", quoted(name), quoted(text)));
+                  fmt::format("unknown unit {} in duration {}", go_quoted(name), go_quoted(text)));
     }
     if (unit < next) return invalid();
     next = unit + 1;

@@ -248,10 +248,10 @@ Result<ParsedExpr> Parser::call(const Token& name) {
   Call call;
   call.function = find_function(name.text);
   if (call.function == nullptr) {
-    return fail_at(name.at.begin, "unknown function with name " + quoted(name.text));
+    return fail_at(name.at.begin, "unknown function with name " + go_quoted(name.text));
   }
   if (call.function->experimental && !options_.experimental) {
-    return fail_at(name.at.begin, fmt::format("function {} is not enabled", quoted(name.text)));
+    return fail_at(name.at.begin, fmt::format("function {} is not enabled", go_quoted(name.text)));
   }
   std::size_t depth = 0;
   for (ParsedExpr& argument : arguments) {

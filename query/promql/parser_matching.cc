@@ -90,7 +90,7 @@ Result<std::string> Parser::grouping_label() {
   if (token_.kind != TokenKind::kString) return unexpected({"grouping opts", "label"});
   Token label = take();
   if (label.value.empty() || !is_utf8(label.value)) {
-    return fail_at(label.at.begin, "invalid label name for grouping: " + quoted(label.value));
+    return fail_at(label.at.begin, "invalid label name for grouping: " + go_quoted(label.value));
   }
   return std::move(label.value);
 }

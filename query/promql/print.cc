@@ -22,7 +22,7 @@ namespace {
 
 // [a-zA-Z_][a-zA-Z0-9_]*: others have quotes.
 std::string label_text(std::string_view name) {
-  return is_plain_label(name) ? std::string(name) : quoted(name);
+  return is_plain_label(name) ? std::string(name) : go_quoted(name);
 }
 
 std::string seconds_text(double seconds, bool as_duration) {
@@ -112,7 +112,7 @@ void Printer::write(const NumberLiteral& node) {
   text_ += seconds_text(node.value, node.is_duration);
 }
 
-void Printer::write(const StringLiteral& node) { text_ += quoted(node.value); }
+void Printer::write(const StringLiteral& node) { text_ += go_quoted(node.value); }
 
 void Printer::write(const VectorSelector& node) {
   selector(node);
@@ -227,7 +227,7 @@ void Printer::selector(const VectorSelector& node) {
                          matcher.value() == node.name && !node.name.empty();
     if (is_name) continue;
     matchers.push_back(label_text(matcher.name()) + std::string(match_symbol(matcher.kind())) +
-                       quoted(matcher.value()));
+                       go_quoted(matcher.value()));
   }
   text_ += node.name;
   // Only info() takes a selector without name and matchers.
@@ -243,7 +243,7 @@ void Printer::labels(const std::vector<std::string>& labels) {
     // The parser reads inf and nan as numbers here.
     const Keyword* const keyword = find_keyword(labels[i]);
     const bool is_number = keyword != nullptr && keyword->kind == TokenKind::kNumber;
-    text_ += is_number ? quoted(labels[i]) : label_text(labels[i]);
+    text_ += is_number ? go_quoted(labels[i]) : label_text(labels[i]);
   }
   text_ += ')';
 }

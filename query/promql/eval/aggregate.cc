@@ -98,7 +98,7 @@ Result<Vector> count_values(const Aggregation& aggregation, const Vector& input,
                             TextArena& texts) {
   if (parameter.label.empty() || !is_utf8(parameter.label)) {
     return fail(Errc::kInvalidArgument,
-                fmt::format("invalid label name {}", quoted(parameter.label)));
+                fmt::format("invalid label name {}", go_quoted(parameter.label)));
   }
   // The label is that of the value, whatever it was before.
   const std::string label(parameter.label);

@@ -57,7 +57,7 @@ std::vector<Histogram> group_buckets(const Vector& buckets, Position at, Annotat
     const double bound = parse_bound(text);
     if (std::isnan(bound)) {
       annotations.warn(fmt::format("bucket label \"le\" is missing or has a malformed value of {}",
-                                   quoted(text)),
+                                   go_quoted(text)),
                        at);
       continue;
     }
