@@ -30,7 +30,7 @@ TEST(Settings, EveryOneIsDeclaredOnceWithAMeaning) {
   EXPECT_GT(config.settings().size(), 40u);
   for (const Setting& setting : config.settings()) {
     EXPECT_TRUE(setting.doc.ends_with('.') || setting.doc.ends_with('/')) << setting.name;
-    EXPECT_THAT(setting.name, testing::MatchesRegex("[a-z_]+(\\.[a-z_]+)?")) << setting.name;
+    EXPECT_THAT(setting.name, testing::MatchesRegex("[a-z_]+(\\.[a-z0-9_]+)?")) << setting.name;
   }
 }
 
