@@ -184,7 +184,7 @@ class S3Lock final : public StoreLock {
       const Owner owner = Owner::parse(written);
       if (written != kReleased && !owner.has_ended(self_)) return conflict(other, owner, age_ms);
     }
-    const Result<void> removed = client_.remove(other.key);
+    Result<void> removed = client_.remove(other.key);
     if (removed || removed.error().code == Errc::kForbidden) return {};
     return removed;
   }
