@@ -63,6 +63,7 @@ class Evaluator {
 
   // evaluator_calls.cc
   Task<Value> call(const Expr* expr, Steps steps);
+  Task<Value> least_or_greatest(const Call* call, Steps steps);
   Task<Value> range_call(const Call* call, Steps steps);
   Task<Value> instant_call(const Call* call, Steps steps);
   Task<Value> absent_call(const Call* call, Steps steps);

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <numbers>
 #include <optional>
 #include <set>
@@ -98,6 +99,15 @@ std::vector<double> scalar_of(const Vector& vector, std::size_t steps) {
   return values;
 }
 
+// NaN if one is, but an infinity is less; -0 is less than 0.
+double least_of(double a, double b) {
+  constexpr double kLeast = -std::numeric_limits<double>::infinity();
+  if (a == kLeast || b == kLeast) return kLeast;
+  if (std::isnan(a) || std::isnan(b)) return std::numeric_limits<double>::quiet_NaN();
+  if (a == b) return std::signbit(a) ? a : b;
+  return a < b ? a : b;
+}
+
 // The functions of experimental duration expressions that are allowed anywhere.
 std::optional<double> constant_of(std::string_view name, Steps asked,
                                   const EvaluationOptions& options) {
@@ -118,6 +128,11 @@ Task<Value> Evaluator::call(const Expr* expr, Steps steps) {
   if (const auto constant = constant_of(name, query_steps_, options_)) {
     co_return Scalar{std::vector<double>(steps.count, *constant)};
   }
+  if (name == "start_timestamp") {  // points have none
+    auto evaluating = evaluate_vector(node.arguments[0].get(), steps);
+    CO_TRY_VOID(co_await std::move(evaluating));
+    co_return Vector();
+  }
   if (name == "vector") {
     auto evaluating = evaluate_scalar(node.arguments[0].get(), steps);
     CO_TRY(std::vector<double> values, co_await std::move(evaluating));
@@ -129,7 +144,9 @@ Task<Value> Evaluator::call(const Expr* expr, Steps steps) {
     co_return Scalar{scalar_of(vector, steps.count)};
   }
   std::optional<Task<Value>> calling;
-  if (find_range_function(name) != nullptr) {
+  if (name == "min_of" || name == "max_of") {
+    calling = least_or_greatest(&node, steps);
+  } else if (find_range_function(name) != nullptr) {
     calling = range_call(&node, steps);
   } else if (find_instant_function(name) != nullptr) {
     calling = instant_call(&node, steps);
@@ -149,6 +166,20 @@ Task<Value> Evaluator::call(const Expr* expr, Steps steps) {
     co_return fail(Errc::kUnsupported, fmt::format("function \"{}\" is not supported", name));
   }
   co_return co_await std::move(*calling);
+}
+
+Task<Value> Evaluator::least_or_greatest(const Call* call, Steps steps) {
+  const bool least = call->function->name == "min_of";
+  auto first = evaluate_scalar(call->arguments[0].get(), steps);
+  CO_TRY(std::vector<double> values, co_await std::move(first));
+  auto second = evaluate_scalar(call->arguments[1].get(), steps);
+  CO_TRY(const std::vector<double> others, co_await std::move(second));
+  for (std::size_t i = 0; i < steps.count; ++i) {
+    const double sign = least ? 1 : -1;
+    const double one = least_of(sign * values[i], sign * others[i]);
+    values[i] = std::isnan(one) ? one : sign * one;
+  }
+  co_return Scalar{std::move(values)};
 }
 
 Task<Evaluator::RangeCall> Evaluator::range_arguments(const Call* call, Steps steps) {
