@@ -21,6 +21,8 @@ class Clock {
  public:
   virtual ~Clock() = default;
   [[nodiscard]] virtual TimestampMs now_ms() const = 0;
+  // now_ms(), more precisely.
+  [[nodiscard]] virtual std::int64_t now_us() const { return now_ms() * 1000; }
   // Microseconds since an arbitrary moment, to measure durations. Changes of the system time do not
   // affect it.
   [[nodiscard]] virtual std::int64_t elapsed_us() const { return now_ms() * 1000; }
@@ -31,6 +33,10 @@ class SystemClock final : public Clock {
   [[nodiscard]] TimestampMs now_ms() const override {
     const auto since = std::chrono::system_clock::now().time_since_epoch();
     return std::chrono::duration_cast<std::chrono::milliseconds>(since).count();
+  }
+  [[nodiscard]] std::int64_t now_us() const override {
+    const auto since = std::chrono::system_clock::now().time_since_epoch();
+    return std::chrono::duration_cast<std::chrono::microseconds>(since).count();
   }
   [[nodiscard]] std::int64_t elapsed_us() const override {
     const auto since = std::chrono::steady_clock::now().time_since_epoch();
