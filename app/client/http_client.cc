@@ -71,8 +71,9 @@ Request request_for(const Peer& peer, HttpRequest asked) {
     request.set(http::field::authorization, fmt::format("Bearer {}", peer.token));
   }
   request.keep_alive(false);
+  for (const HttpHeader& header : asked.headers) request.set(header.name, header.value);
   if (!asked.body.empty()) {
-    request.set(http::field::content_type, "application/json");
+    request.set(http::field::content_type, asked.content_type);
     request.body() = std::move(asked.body);
     request.prepare_payload();
   }
@@ -108,9 +109,9 @@ Task<Response> exchange(std::shared_ptr<Stream> stream, Peer peer, Request reque
 
 }  // namespace
 
-Result<Peer> make_peer(std::string_view url, const PeerFiles& files) {
+Result<Peer> make_peer(std::string_view url, const PeerFiles& files, UrlPorts ports) {
   Peer peer;
-  TRY(peer.url, parse_server_url(url));
+  TRY(peer.url, parse_server_url(url, ports));
   if (peer.url.secure) {
     TRY(peer.tls, make_client_tls(files.ca));
   }
@@ -152,6 +153,7 @@ Task<HttpReply> send_http(Peer peer, HttpRequest asked, HttpLimits limits) {
   const auto took = std::chrono::steady_clock::now() - began;
   HttpReply reply;
   reply.status = response->result_int();
+  reply.retry_after = (*response)[http::field::retry_after];
   reply.body = std::move(response->body());
   reply.took_ms = static_cast<std::uint32_t>(
       std::chrono::duration_cast<std::chrono::milliseconds>(took).count());

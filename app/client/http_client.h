@@ -1,10 +1,11 @@
-// An HTTP client for tools: one request on its own connection.
+// An HTTP client: one request on its own connection.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <boost/asio/ssl/context.hpp>
 
@@ -27,22 +28,31 @@ struct Peer {
 
 // kInvalidArgument: not a server URL, or `files.ca` is invalid. kNotFound: `files.token` contains
 // no token.
-[[nodiscard]] Result<Peer> make_peer(std::string_view url, const PeerFiles& files);
+[[nodiscard]] Result<Peer> make_peer(std::string_view url, const PeerFiles& files,
+                                     UrlPorts ports = UrlPorts::kHalite);
 
 struct HttpLimits {
   std::uint32_t timeout_ms = 60'000;          // from the resolved address to the last byte
   std::uint64_t body_bytes_max = 512U << 20;  // of an answer
 };
 
+struct HttpHeader {
+  std::string name;
+  std::string value;
+};
+
 struct HttpRequest {
   std::string target;
-  std::string body;  // JSON; empty = a GET
+  std::string body;  // empty = a GET
+  std::string content_type = "application/json";
+  std::vector<HttpHeader> headers = {};
 };
 
 struct HttpReply {
   unsigned status = 0;
   std::string body;
   std::uint32_t took_ms = 0;
+  std::string retry_after = {};  // the header; empty: none
 };
 
 // kUnavailable, kTimeout, kTooLarge: no valid answer, or the certificate is not trusted.

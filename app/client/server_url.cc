@@ -10,11 +10,16 @@ namespace {
 
 constexpr std::string_view kPlain = "http://";
 constexpr std::string_view kSecure = "https://";
+std::string_view default_port(UrlPorts ports, bool secure) {
+  if (ports == UrlPorts::kHalite) return "4242";
+  return secure ? "443" : "80";
+}
+
 constexpr std::string_view kWanted = "expected http://HOST[:PORT] or https://HOST[:PORT]";
 
 }  // namespace
 
-Result<ServerUrl> parse_server_url(std::string_view text) {
+Result<ServerUrl> parse_server_url(std::string_view text, UrlPorts ports) {
   const auto bad = [text](std::string_view why) {
     return fail(Errc::kInvalidArgument, fmt::format("bad URL \"{}\": {}; {}", text, why, kWanted));
   };
@@ -34,7 +39,8 @@ Result<ServerUrl> parse_server_url(std::string_view text) {
   const std::size_t bracket = rest.starts_with('[') ? rest.find(']') : 0;
   if (bracket == std::string_view::npos) return bad("no ]");
   const std::size_t colon = rest.find(':', bracket);
-  url.port = colon == std::string_view::npos ? "4242" : rest.substr(colon + 1);
+  url.port =
+      colon == std::string_view::npos ? default_port(ports, url.secure) : rest.substr(colon + 1);
   url.host = rest.substr(0, colon);
   if (bracket != 0) url.host = rest.substr(1, bracket - 1);
   if (url.host.empty()) return bad("no host");

@@ -1,6 +1,7 @@
 // A server's address as users write it: http://HOST[:PORT][/PREFIX], or https.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -11,11 +12,18 @@ namespace halite::app {
 struct ServerUrl {
   bool secure = false;  // https
   std::string host;
-  std::string port;    // 4242 by default
+  std::string port;
   std::string prefix;  // before every path; empty, or starts with '/'
 };
 
+// The port of a URL without one.
+enum class UrlPorts : std::uint8_t {
+  kHalite,    // 4242
+  kOfScheme,  // 80 or 443
+};
+
 // kInvalidArgument: anything else, or a URL with a user or password.
-[[nodiscard]] Result<ServerUrl> parse_server_url(std::string_view text);
+[[nodiscard]] Result<ServerUrl> parse_server_url(std::string_view text,
+                                                 UrlPorts ports = UrlPorts::kHalite);
 
 }  // namespace halite::app
