@@ -21,10 +21,11 @@ constexpr std::string_view kNarrowOrDownsample = "narrow it by tags or time, dow
 
 }  // namespace
 
-QueryBudget::QueryBudget(QueryLimits limits, const Clock& clock, std::stop_token stop)
+QueryBudget::QueryBudget(QueryLimits limits, const Clock& clock, RunContext context)
     : limits_(limits),
       clock_(clock),
-      stop_(std::move(stop)),
+      stop_(std::move(context.stop)),
+      spans_(std::move(context.spans)),
       begin_(clock.now_ms()),
       begin_us_(clock_.elapsed_us()) {}
 
@@ -75,6 +76,24 @@ void QueryBudget::count_read(const storage::ReadWork& work) {
   chunks_decoded_ += work.chunks_decoded;
   chunks_skipped_ += work.chunks_skipped;
   totals_ += work.totals;
+}
+
+void QueryBudget::end_stage(Stage stage, std::int64_t begin_us) {
+  constexpr std::array<std::string_view, kStages> kNames = {"plan", "scan", "merge", "annotations"};
+  const std::int64_t end_us = clock_.elapsed_us();
+  const auto at = static_cast<std::size_t>(stage);
+  stage_us_[at] += end_us - begin_us;
+  if (spans_ == nullptr) return;
+  spans_->add({.name = kNames[at], .begin_us = begin_us, .end_us = end_us});
+}
+
+void QueryBudget::end_shard(std::uint32_t shard, std::int64_t begin_us, std::uint64_t points) {
+  if (spans_ == nullptr) return;
+  spans_->add({.name = "shard",
+               .begin_us = begin_us,
+               .end_us = clock_.elapsed_us(),
+               .shard = shard,
+               .points = points});
 }
 
 QueryCost QueryBudget::cost() const {

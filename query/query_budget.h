@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <stop_token>
 
 #include "common/clock.h"
@@ -12,13 +13,14 @@
 #include "common/threads/work_budget.h"
 #include "query/answer.h"
 #include "query/limits.h"
+#include "query/run_context.h"
 
 namespace halite::query {
 
 // The limits of one run and what it has used. All coroutines of the run may use it at once.
 class QueryBudget final : public WorkBudget, public storage::ReadCounters {
  public:
-  QueryBudget(QueryLimits limits, const Clock& clock, std::stop_token stop);
+  QueryBudget(QueryLimits limits, const Clock& clock, RunContext context);
 
   [[nodiscard]] Result<void> check() const override;
   [[nodiscard]] Result<void> check_series(std::uint64_t more) const override;
@@ -37,15 +39,12 @@ class QueryBudget final : public WorkBudget, public storage::ReadCounters {
 
   void count_read(const storage::ReadWork& work) override;
 
-  // Measures the time of a stage during its lifetime.
+  // Measures the time of a stage during its lifetime, and adds it to the run's spans.
   class Timed {
    public:
     Timed(QueryBudget& budget, Stage stage)
         : budget_(budget), stage_(stage), begin_us_(budget.clock_.elapsed_us()) {}
-    ~Timed() {
-      budget_.stage_us_[static_cast<std::size_t>(stage_)] +=
-          budget_.clock_.elapsed_us() - begin_us_;
-    }
+    ~Timed() { budget_.end_stage(stage_, begin_us_); }
     Timed(const Timed&) = delete;
 
    private:
@@ -54,14 +53,37 @@ class QueryBudget final : public WorkBudget, public storage::ReadCounters {
     const std::int64_t begin_us_;
   };
 
+  // The same for a shard as a part of the stage kRead. The points are set before its end.
+  class TimedShard {
+   public:
+    TimedShard(QueryBudget& budget, std::uint32_t shard)
+        : budget_(budget),
+          shard_(shard),
+          begin_us_(budget.spans_ == nullptr ? 0 : budget.clock_.elapsed_us()) {}
+    ~TimedShard() { budget_.end_shard(shard_, begin_us_, points); }
+    TimedShard(const TimedShard&) = delete;
+
+    std::uint64_t points = 0;
+
+   private:
+    QueryBudget& budget_;
+    const std::uint32_t shard_;
+    const std::int64_t begin_us_;
+  };
+
   [[nodiscard]] const QueryLimits& limits() const { return limits_; }
   [[nodiscard]] std::int64_t bytes() const { return bytes_; }
   [[nodiscard]] QueryCost cost() const;
+  [[nodiscard]] const std::shared_ptr<SpanLog>& spans() const { return spans_; }
 
  private:
+  void end_stage(Stage stage, std::int64_t begin_us);
+  void end_shard(std::uint32_t shard, std::int64_t begin_us, std::uint64_t points);
+
   const QueryLimits limits_;
   const Clock& clock_;
   const std::stop_token stop_;
+  const std::shared_ptr<SpanLog> spans_;  // null: nobody wants them
   const TimestampMs begin_;
   const std::int64_t begin_us_;
   std::atomic<std::uint64_t> series_ = 0;

@@ -255,46 +255,45 @@ const QueryLimits& QueryEngine::limits() const { return impl_->limits; }
 
 bool QueryEngine::skips_unknown_values() const { return impl_->skip_unknown_values; }
 
-Task<std::shared_ptr<const Answer>> QueryEngine::run(Question question, std::stop_token stop,
+Task<std::shared_ptr<const Answer>> QueryEngine::run(Question question, RunContext context,
                                                      Afterwork then) {
   const bool repeatable = !then;
   Scheduler::Work work = [impl = impl_.get(), then = std::move(then)](Answer* answer,
                                                                       Attempt attempt) {
     return impl->answer(answer, std::move(attempt), then);
   };
-  return impl_->scheduler.run(std::move(question), std::move(stop), repeatable, std::move(work));
+  return impl_->scheduler.run(std::move(question), std::move(context), repeatable, std::move(work));
 }
 
-std::unique_ptr<ExportRun> QueryEngine::export_points(ExportQuestion question,
-                                                      std::stop_token stop) {
+std::unique_ptr<ExportRun> QueryEngine::export_points(ExportQuestion question, RunContext context) {
   QueryLimits limits = impl_->limits;
   limits.output_points_max = std::numeric_limits<std::uint64_t>::max();
   return std::make_unique<ExportRun>(impl_->store, std::move(question),
-                                     impl_->scheduler.begin_steps(limits, std::move(stop)));
+                                     impl_->scheduler.begin_steps(limits, std::move(context)));
 }
 
 Task<std::shared_ptr<const PromqlAnswer>> QueryEngine::run_promql(PromqlQuestion question,
-                                                                  std::stop_token stop) {
+                                                                  RunContext context) {
   return query::run_promql({&impl_->store, impl_->sources.counters}, &impl_->scheduler,
-                           std::move(question), impl_->limits, std::move(stop));
+                           std::move(question), impl_->limits, std::move(context));
 }
 
 Task<std::shared_ptr<const FoundSeries>> QueryEngine::find_series(SeriesQuestion question,
-                                                                  std::stop_token stop) {
+                                                                  RunContext context) {
   return run_series_search({&impl_->store, impl_->sources.counters}, std::move(question),
-                           impl_->scheduler.begin_steps(impl_->limits, std::move(stop)));
+                           impl_->scheduler.begin_steps(impl_->limits, std::move(context)));
 }
 
-Task<FoundNames> QueryEngine::label_names(SeriesQuestion question, std::stop_token stop) {
+Task<FoundNames> QueryEngine::label_names(SeriesQuestion question, RunContext context) {
   return run_label_names({&impl_->store, impl_->sources.counters}, std::move(question),
-                         impl_->scheduler.begin_steps(impl_->limits, std::move(stop)));
+                         impl_->scheduler.begin_steps(impl_->limits, std::move(context)));
 }
 
 Task<FoundNames> QueryEngine::label_values(std::string label, SeriesQuestion question,
-                                           std::stop_token stop) {
+                                           RunContext context) {
   return run_label_values({&impl_->store, impl_->sources.counters}, std::move(label),
                           std::move(question),
-                          impl_->scheduler.begin_steps(impl_->limits, std::move(stop)));
+                          impl_->scheduler.begin_steps(impl_->limits, std::move(context)));
 }
 
 promql::ParseOptions QueryEngine::promql_options() const { return parse_options(impl_->limits); }

@@ -5,7 +5,7 @@
 //
 //   Threads  call run() at any time from any thread. The Scheduler decides where and when the query
 //            runs (scheduler.h).
-//   Stop     request_stop() on the token ends the work soon with kCancelled.
+//   Stop     request_stop() on the context's token ends the work soon with kCancelled.
 //   Delete   with Question::delete_points the engine removes the points after it has answered all
 //            sub-queries. The caller checks whether that is allowed.
 //   Errors   kInvalidArgument, kNotFound: the query. kTooLarge, kTimeout: a limit; the message
@@ -14,7 +14,6 @@
 
 #include <functional>
 #include <memory>
-#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -27,6 +26,7 @@
 #include "query/limits.h"
 #include "query/plan/rollup_choice.h"
 #include "query/question.h"
+#include "query/run_context.h"
 
 namespace prometheus {
 class Registry;
@@ -70,27 +70,25 @@ class QueryEngine {
 
   // `then`, if any, runs on the query executor within the query's limits, before the engine
   // deletes points.
-  Task<std::shared_ptr<const Answer>> run(Question question, std::stop_token stop,
+  Task<std::shared_ptr<const Answer>> run(Question question, RunContext context,
                                           Afterwork then = {});
 
   // Estimates what the query would cost, without reading a point. Unlike run(), it does not stop at
   // query.series_max: the explanation shows that limit, too. kUnsupported: the store has no
   // estimates.
-  Task<std::shared_ptr<const Explanation>> explain(Question question, std::stop_token stop);
+  Task<std::shared_ptr<const Explanation>> explain(Question question, RunContext context);
 
   // Begins to read points as they are stored, piece by piece. query.output_points_max does not
   // apply: the answer is never in memory.
   [[nodiscard]] std::unique_ptr<ExportRun> export_points(ExportQuestion question,
-                                                         std::stop_token stop);
+                                                         RunContext context);
 
   // Errors of the expression have the details kBadExpression (query/engine/promql.h). Others:
   // kInvalidArgument: the evaluation failed.
-  Task<std::shared_ptr<const PromqlAnswer>> run_promql(PromqlQuestion question,
-                                                       std::stop_token stop);
-  Task<std::shared_ptr<const FoundSeries>> find_series(SeriesQuestion question,
-                                                       std::stop_token stop);
-  Task<FoundNames> label_names(SeriesQuestion question, std::stop_token stop);
-  Task<FoundNames> label_values(std::string label, SeriesQuestion question, std::stop_token stop);
+  Task<std::shared_ptr<const PromqlAnswer>> run_promql(PromqlQuestion question, RunContext context);
+  Task<std::shared_ptr<const FoundSeries>> find_series(SeriesQuestion question, RunContext context);
+  Task<FoundNames> label_names(SeriesQuestion question, RunContext context);
+  Task<FoundNames> label_values(std::string label, SeriesQuestion question, RunContext context);
   [[nodiscard]] promql::ParseOptions promql_options() const;
 
   [[nodiscard]] std::vector<MemoryUser> memory_users() const;  // running queries, answers

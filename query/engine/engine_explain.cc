@@ -74,12 +74,13 @@ Task<ExplainedQuery> QueryEngine::Impl::explain_one(const Question* question, st
 }
 
 Task<std::shared_ptr<const Explanation>> QueryEngine::explain(Question question,
-                                                              std::stop_token stop) {
+                                                              RunContext context) {
   QueryLimits without_series = impl_->limits;
   without_series.series_max = std::numeric_limits<std::uint64_t>::max();
-  auto budget = std::make_shared<QueryBudget>(without_series, impl_->clock, std::move(stop));
+  std::shared_ptr<SpanLog> spans = context.spans;
+  auto budget = std::make_shared<QueryBudget>(without_series, impl_->clock, std::move(context));
   auto work = impl_->explain(std::move(question), std::move(budget));
-  return impl_->scheduler.run_in_turn(Pace::kAll, std::move(work));
+  return impl_->scheduler.run_in_turn(Pace::kAll, std::move(work), std::move(spans));
 }
 
 }  // namespace halite::query

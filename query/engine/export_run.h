@@ -31,7 +31,8 @@ class ExportRun {
   [[nodiscard]] QueryCost cost() const { return run_->budget()->cost(); }
 
  private:
-  static Task<bool> read(std::shared_ptr<PointExport> points, BlockUse use);
+  static Task<bool> read(std::shared_ptr<PointExport> points, BlockUse use,
+                         std::shared_ptr<QueryBudget> budget);
 
   const std::unique_ptr<SteppedRun> run_;
   const std::shared_ptr<PointExport> points_;

@@ -129,6 +129,7 @@ using SeriesUse = std::function<Result<bool>(const storage::Series& series)>;
 Task<void> find_all(PromqlStores stores, SeriesQuestion question,
                     std::shared_ptr<QueryBudget> budget, SeriesUse use,
                     std::vector<std::shared_ptr<const storage::Selection>>* selections) {
+  const QueryBudget::Timed timed(*budget, Stage::kSelect);
   auto refreshing = refresh(stores.counters);
   CO_TRY_VOID(co_await std::move(refreshing));
   SeriesSearch search(*stores.points, std::move(question.selectors), question.range.begin, budget,
@@ -219,6 +220,7 @@ Task<std::shared_ptr<FoundSeries>> search_series(PromqlStores stores, SeriesQues
 // values remain to be found. False: they do.
 Task<bool> list_names(storage::PointStore* store, storage::SeriesNamesQuery wanted,
                       std::shared_ptr<QueryBudget> budget, NameSet* names) {
+  const QueryBudget::Timed timed(*budget, Stage::kSelect);
   const storage::NameKind kind = wanted.kind;
   storage::NameUse add = [names](std::string_view name) { return names->add(name); };
   auto listing = store->series_names(std::move(wanted), {.budget = budget, .counters = budget},
@@ -299,8 +301,10 @@ promql::ParseOptions parse_options(const QueryLimits& limits) {
 
 Task<std::shared_ptr<const PromqlAnswer>> run_promql(PromqlStores stores, Scheduler* scheduler,
                                                      PromqlQuestion question, QueryLimits limits,
-                                                     std::stop_token stop) {
+                                                     RunContext context) {
+  std::optional<SpanLog::Timed> timed(std::in_place, context.spans.get(), "parse");
   auto parsed = parse_question(question, limits);
+  timed.reset();
   if (!parsed) co_return std::unexpected(bad_expression(std::move(parsed).error()));
   const std::shared_ptr<const promql::Expr> expr = *std::move(parsed);
   if (question.timeout_ms) {
@@ -312,7 +316,7 @@ Task<std::shared_ptr<const PromqlAnswer>> run_promql(PromqlStores stores, Schedu
   for (const Pace pace : {Pace::kSmall, Pace::kAll}) {
     const bool small = pace == Pace::kSmall;
     const std::unique_ptr<SteppedRun> run =
-        scheduler->begin_steps(small ? small_limits(limits) : limits, stop);
+        scheduler->begin_steps(small ? small_limits(limits) : limits, context);
     auto kept = std::make_shared<Kept>(run->budget()->limits().bytes_max);
     kept->expr = expr;
     auto evaluating =

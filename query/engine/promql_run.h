@@ -25,7 +25,7 @@ struct PromqlStores {
 // The stores and the scheduler outlive these.
 Task<std::shared_ptr<const PromqlAnswer>> run_promql(PromqlStores stores, Scheduler* scheduler,
                                                      PromqlQuestion question, QueryLimits limits,
-                                                     std::stop_token stop);
+                                                     RunContext context);
 
 Task<std::shared_ptr<const FoundSeries>> run_series_search(PromqlStores stores,
                                                            SeriesQuestion question,

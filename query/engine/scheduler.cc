@@ -64,30 +64,33 @@ Scheduler::Scheduler(const QueryLimits& limits, QueryExecutors executors, const 
       turns_(semaphore_for(limits)),
       small_turns_(semaphore_for(limits)) {}
 
-Task<Scheduler::Answered> Scheduler::run(Question question, std::stop_token stop, bool repeatable,
+Task<Scheduler::Answered> Scheduler::run(Question question, RunContext context, bool repeatable,
                                          Work work) {
   using enum Pace;
   if (repeatable && may_be_small(question)) {
-    auto trying = start_attempt(question, stop, kQuick, work);
+    auto trying = start_attempt(question, context, kQuick, work);
     Result<Answered> quick = co_await std::move(trying);
     if (quick || !tries_again(kQuick, quick.error())) co_return quick;
     if (!exceeds_limits(quick.error())) {
-      auto trying_small = run_in_turn(kSmall, start_attempt(question, stop, kSmall, work));
+      auto trying_small =
+          run_in_turn(kSmall, start_attempt(question, context, kSmall, work), context.spans);
       Result<Answered> small = co_await std::move(trying_small);
       if (small || !tries_again(kSmall, small.error())) co_return small;
     }
   }
-  auto running =
-      run_in_turn(kAll, start_attempt(std::move(question), std::move(stop), kAll, std::move(work)));
+  std::shared_ptr<SpanLog> spans = context.spans;
+  auto running = run_in_turn(
+      kAll, start_attempt(std::move(question), std::move(context), kAll, std::move(work)),
+      std::move(spans));
   Result<Answered> answer = co_await std::move(running);
   co_return answer;
 }
 
-Task<Scheduler::Answered> Scheduler::start_attempt(Question question, std::stop_token stop,
-                                                   Pace pace, Work work) {
+Task<Scheduler::Answered> Scheduler::start_attempt(Question question, RunContext context, Pace pace,
+                                                   Work work) {
   auto budget = std::make_shared<QueryBudget>(
       pace == Pace::kAll ? limits_ : small_query_limits(question, limits_), clock_,
-      std::move(stop));
+      std::move(context));
   return finish(std::move(question), {.pace = pace, .budget = std::move(budget)}, std::move(work));
 }
 
@@ -119,10 +122,9 @@ Task<Scheduler::Answered> Scheduler::finish(Question question, Attempt attempt, 
   co_return std::unexpected(std::move(error));
 }
 
-std::unique_ptr<SteppedRun> Scheduler::begin_steps(const QueryLimits& limits,
-                                                   std::stop_token stop) {
+std::unique_ptr<SteppedRun> Scheduler::begin_steps(const QueryLimits& limits, RunContext context) {
   return std::make_unique<SteppedRun>(
-      *this, stats_, running_, std::make_shared<QueryBudget>(limits, clock_, std::move(stop)));
+      *this, stats_, running_, std::make_shared<QueryBudget>(limits, clock_, std::move(context)));
 }
 
 Task<Semaphore::Permit> Scheduler::wait_turn(Pace pace) {

@@ -19,27 +19,24 @@
 #include <functional>
 #include <memory>
 #include <stop_token>
-#include <string_view>
 #include <utility>
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/use_awaitable.hpp>
-#include <prometheus/counter.h>
-#include <prometheus/gauge.h>
-#include <prometheus/histogram.h>
 #include <prometheus/registry.h>
 
 #include "common/clock.h"
-#include "common/threads/gauge_guard.h"
 #include "common/threads/semaphore.h"
 #include "common/threads/task.h"
 #include "query/answer.h"
 #include "query/answer/answer_memory.h"
 #include "query/engine/executors.h"
+#include "query/engine/run_stats.h"
 #include "query/engine/running_budgets.h"
 #include "query/limits.h"
 #include "query/query_budget.h"
 #include "query/question.h"
+#include "query/run_context.h"
 
 namespace halite::query {
 
@@ -49,27 +46,6 @@ enum class Pace : std::uint8_t { kQuick, kSmall, kAll };
 struct Attempt {
   Pace pace = Pace::kAll;
   std::shared_ptr<QueryBudget> budget;  // the budget of this attempt
-};
-
-// Metrics of query runs.
-class RunStats {
- public:
-  explicit RunStats(prometheus::Registry& registry);
-
-  // Count a query as waiting, or as running, as long as the return value lives.
-  [[nodiscard]] GaugeGuard waiting() { return GaugeGuard(waiting_); }
-  [[nodiscard]] GaugeGuard running() { return GaugeGuard(running_); }
-
-  // Counts a query that has ended. An attempt that is repeated is not an end.
-  void end(const QueryCost& cost, std::string_view outcome);
-
- private:
-  prometheus::Family<prometheus::Counter>& runs_;  // halite_query_runs_total, by outcome
-  prometheus::Gauge& running_;                     // halite_query_running
-  prometheus::Gauge& waiting_;                     // halite_query_waiting
-  prometheus::Counter& points_read_;               // halite_query_points_read_total
-  prometheus::Counter& points_out_;                // halite_query_points_out_total
-  prometheus::Histogram& seconds_;                 // halite_query_run_seconds
 };
 
 class SteppedRun;  // query/engine/stepped_run.h
@@ -85,12 +61,12 @@ class Scheduler {
 
   // Runs `work` until an attempt succeeds, or fails with an error that another one would repeat.
   // Work that is not `repeatable` has one attempt, kAll.
-  Task<std::shared_ptr<const Answer>> run(Question question, std::stop_token stop, bool repeatable,
+  Task<std::shared_ptr<const Answer>> run(Question question, RunContext context, bool repeatable,
                                           Work work);
 
   // Begins a query that runs in several steps, within its own limits. Its time starts now.
   [[nodiscard]] std::unique_ptr<SteppedRun> begin_steps(const QueryLimits& limits,
-                                                        std::stop_token stop);
+                                                        RunContext context);
 
   // Reserves memory for an answer that no run() made. See AnswerMemory::take().
   [[nodiscard]] Result<std::shared_ptr<const AnswerReservation>> reserve(std::uint64_t bytes) {
@@ -101,12 +77,15 @@ class Scheduler {
   [[nodiscard]] std::uint64_t answers_bytes() const { return answer_memory_.taken(); }
 
   // Runs one piece of work in its turn, on the executor for its pace.
+  // The time until it begins is the step "queue" in `spans`, which may be null.
   template <class T>
-  Task<T> run_in_turn(Pace pace, Task<T> work) {
+  Task<T> run_in_turn(Pace pace, Task<T> work, std::shared_ptr<SpanLog> spans) {
+    auto queued = std::make_unique<QueuedTime>(std::move(spans));
     auto waiting = wait_turn(pace);
     CO_TRY(const Semaphore::Permit pass, co_await std::move(waiting));
     auto done = boost::asio::co_spawn(pace == Pace::kSmall ? executors_.small : executors_.large,
-                                      std::move(work), boost::asio::use_awaitable);
+                                      begin_turn(std::move(work), std::move(queued)),
+                                      boost::asio::use_awaitable);
     Result<T> result = co_await std::move(done);
     co_return result;
   }
@@ -114,8 +93,21 @@ class Scheduler {
  private:
   using Answered = std::shared_ptr<const Answer>;
 
+  struct QueuedTime {
+    explicit QueuedTime(std::shared_ptr<SpanLog> log)
+        : spans(std::move(log)), timed(spans.get(), "queue") {}
+    const std::shared_ptr<SpanLog> spans;
+    const SpanLog::Timed timed;
+  };
+
+  template <class T>
+  static Task<T> begin_turn(Task<T> work, std::unique_ptr<QueuedTime> queued) {
+    queued.reset();
+    co_return co_await std::move(work);
+  }
+
   // The budget's time starts here, before the wait for a turn.
-  Task<Answered> start_attempt(Question question, std::stop_token stop, Pace pace, Work work);
+  Task<Answered> start_attempt(Question question, RunContext context, Pace pace, Work work);
   Task<Answered> finish(Question question, Attempt attempt, Work work);
   Task<Semaphore::Permit> wait_turn(Pace pace);
 

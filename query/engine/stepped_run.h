@@ -38,7 +38,7 @@ class SteppedRun {
   // After an error, take no further step.
   template <class T>
   Task<T> step(Task<T> work, Pace pace = Pace::kAll) {
-    auto running = scheduler_.run_in_turn(pace, std::move(work));
+    auto running = scheduler_.run_in_turn(pace, std::move(work), budget_->spans());
     Result<T> result = co_await std::move(running);
     if (!result) outcome_ = errc_name(result.error().code);
     co_return result;

@@ -140,6 +140,7 @@ Task<void> Fetch::read_shard(FetchShard* shard, TimeRange window, std::uint64_t 
   shard->begun = true;
   shard->window_points = 0;
   shard->notes_before = shard->notes.size();
+  QueryBudget::TimedShard timed(budget_, shard->index);
   std::uint64_t yielded = 0;
   for (FetchedSeries& state : shard->all) {
     state.pipeline_before = std::make_unique<Pipeline>(state.pipeline);
@@ -154,6 +155,7 @@ Task<void> Fetch::read_shard(FetchShard* shard, TimeRange window, std::uint64_t 
     CO_TRY_VOID(budget_.check());
     CO_TRY_VOID(take_blocks(*shard, blocks));
     CO_TRY_VOID(keep_annotations(*shard, blocks));
+    timed.points = shard->window_points;
     note_if_too_large(window_bytes_max);
     if (too_large_) co_return Result<void>{};
     // A scan that never suspends must not delay other queries.

@@ -62,6 +62,7 @@ class ShardReader {
 template <class Reading>
 Task<void> ShardReader<Reading>::read(std::shared_ptr<const storage::Selection> selection,
                                       TimeRange range, std::uint32_t shard) {
+  QueryBudget::TimedShard timed(budget_, shard);
   const std::unique_ptr<storage::BlockScan> scan = stored_.scan(std::move(selection), range, shard);
   std::uint64_t points = 0;
   for (;;) {
@@ -70,7 +71,10 @@ Task<void> ShardReader<Reading>::read(std::shared_ptr<const storage::Selection> 
     if (blocks.empty()) co_return budget_.add_bytes(-std::exchange(reserved_, 0));
     CO_TRY_VOID(budget_.check());
     CO_TRY_VOID(take(blocks));
-    for (const storage::Block& block : blocks) points += block.size();
+    for (const storage::Block& block : blocks) {
+      points += block.size();
+      timed.points += block.size();
+    }
     // A scan that never suspends must not delay other queries.
     if (points < kPointsBetweenYields) continue;
     points = 0;
@@ -257,10 +261,15 @@ class SelectorReader {
   using State = typename Reading::State;
   using SelectionPtr = std::shared_ptr<const storage::Selection>;
 
-  // Each shard gets a Reading(source).
+  // Each shard gets a Reading(source). `stage` is the one that the evaluation is in.
   SelectorReader(storage::PointStore& store, const storage::CounterStore* counters,
-                 std::shared_ptr<QueryBudget> budget, typename Reading::Source source)
-      : store_(store), counters_(counters), budget_(std::move(budget)), source_(source) {}
+                 std::shared_ptr<QueryBudget> budget, std::optional<QueryBudget::Timed>& stage,
+                 typename Reading::Source source)
+      : store_(store),
+        counters_(counters),
+        budget_(std::move(budget)),
+        stage_(stage),
+        source_(source) {}
 
   // Passes each shard of each metric to `use` when the metric is read, and forgets it.
   using Use = std::function<void(ShardReader<Reading>& shard)>;
@@ -276,6 +285,7 @@ class SelectorReader {
   storage::PointStore& store_;
   const storage::CounterStore* const counters_;
   const std::shared_ptr<QueryBudget> budget_;
+  std::optional<QueryBudget::Timed>& stage_;
   const typename Reading::Source source_;
   std::vector<std::unique_ptr<ShardReader<Reading>>> shards_;
 };
@@ -283,20 +293,24 @@ class SelectorReader {
 template <class Reading>
 Task<void> SelectorReader<Reading>::read(Selector selector, TimeRange range,
                                          std::vector<SelectionPtr>& selections, Use use) {
+  stage_.emplace(*budget_, Stage::kSelect);
   std::vector<Selector> selectors;
   selectors.push_back(std::move(selector));
   SeriesSearch search(store_, std::move(selectors), range.begin, budget_, counters_);
   auto listing = search.metrics();
   CO_TRY(const std::vector<std::string> metrics, co_await std::move(listing));
   for (const std::string& metric : metrics) {
+    if (metrics.size() > 1) stage_.emplace(*budget_, Stage::kSelect);
     auto finding = search.find(metric, false);
     CO_TRY(FoundMetric found, co_await std::move(finding));
     if (found.selection == nullptr) continue;
     selections.push_back(found.selection);
+    stage_.emplace(*budget_, Stage::kRead);
     const std::unique_ptr<storage::BlockSource> sums = sums_of(metric, range);
     storage::BlockSource* const stored = sums == nullptr ? &store_ : sums.get();
     auto reading = read_metric(stored, std::move(found.selection), range);
     CO_TRY_VOID(co_await std::move(reading));
+    stage_.emplace(*budget_, Stage::kMerge);
     for (const auto& shard : shards_) use(*shard);
     shards_.clear();
     CO_TRY_VOID(budget_->check());
@@ -333,7 +347,7 @@ Task<void> SelectorReader<Reading>::read_metric(storage::BlockSource* stored,
 
 Task<std::vector<Row>> ColumnReader::read_columns(Selector selector, WindowPlan plan) {
   std::vector<Row> rows;
-  SelectorReader<ColumnReading> reader(store_, counters_, budget_, &plan);
+  SelectorReader<ColumnReading> reader(store_, counters_, budget_, stage_, &plan);
   auto scanning = reader.read(std::move(selector), plan.range(), selections_,
                               [&rows](ShardReader<ColumnReading>& shard) {
                                 for (ColumnReading::State& state : shard.states()) {
@@ -349,7 +363,7 @@ Task<std::optional<Vector>> ColumnReader::read_groups(Selector selector, WindowP
                                                       const Aggregation& aggregation) {
   GroupFold all(aggregation, plan.steps);
   bool collides = false;
-  SelectorReader<GroupReading> reader(store_, counters_, budget_,
+  SelectorReader<GroupReading> reader(store_, counters_, budget_, stage_,
                                       {.plan = &plan, .aggregation = &aggregation});
   auto scanning = reader.read(std::move(selector), plan.range(), selections_,
                               [&](ShardReader<GroupReading>& shard) {
@@ -365,7 +379,7 @@ Task<std::optional<Vector>> ColumnReader::read_groups(Selector selector, WindowP
 
 Task<std::vector<MatrixRow>> ColumnReader::read_samples(Selector selector, TimeRange range) {
   std::vector<MatrixRow> rows;
-  SelectorReader<SampleReading> reader(store_, counters_, budget_, {});
+  SelectorReader<SampleReading> reader(store_, counters_, budget_, stage_, {});
   auto scanning = reader.read(std::move(selector), range, selections_,
                               [&rows](ShardReader<SampleReading>& shard) {
                                 for (MatrixRow& row : shard.states()) {

@@ -4,6 +4,7 @@
 //   Threads  one read() at a time. Shards are read in parallel on the caller's executor.
 //   Limits   query.series_max, query.points_max, query.timeout_ms and query.bytes_max. The budget
 //            counts the memory of rows and samples; the caller releases it.
+//   Time     the budget measures the stages until the reader is destroyed.
 #pragma once
 
 #include <algorithm>
@@ -53,6 +54,8 @@ class ColumnReader {
   storage::PointStore& store_;
   const storage::CounterStore* const counters_;
   const std::shared_ptr<QueryBudget> budget_;
+  // Between two reads, and after the last one, the evaluation merges what was read.
+  std::optional<QueryBudget::Timed> stage_;
   std::vector<std::shared_ptr<const storage::Selection>> selections_;
 };
 

@@ -70,8 +70,9 @@ Result<PruneResult> prune_backups(const BackupContext& work, BackupStore& store,
   TRY_VOID(contents.open());
   TRY(const std::vector<std::string> names, contents.backups());
   const std::size_t removed = names.size() > keep ? names.size() - keep : 0;
-  PruneResult outcome{.removed = {names.begin(), names.begin() + static_cast<std::ptrdiff_t>(removed)},
-                      .kept = names.size() - removed};
+  PruneResult outcome{
+      .removed = {names.begin(), names.begin() + static_cast<std::ptrdiff_t>(removed)},
+      .kept = names.size() - removed};
   std::set<std::string> needed;
   const Counted counted(work);
   for (std::size_t at = removed; at < names.size(); ++at) {
