@@ -9,6 +9,7 @@
 
 #include "common/log.h"
 #include "web/http/cors.h"
+#include "web/request_trace.h"
 
 namespace halite::web {
 namespace {
@@ -112,9 +113,10 @@ void audit(const Call& call, int status) {
   if (status == 401 && !authenticated) return;  // anonymous requests could fill the log
   // The path as sent, without the query: it contains no line break.
   const std::string_view target = call.request.target;
-  log::info("audit: {} from {}: {} {} -> {}", authenticated ? call.caller.name : "anonymous",
+  const std::string trace = trace_id_of(call.request);
+  log::info("audit: {} from {}: {} {} -> {}{}{}", authenticated ? call.caller.name : "anonymous",
             address_of(call.request.remote), call.request.method,
-            target.substr(0, target.find('?')), status);
+            target.substr(0, target.find('?')), status, trace.empty() ? "" : ", trace ", trace);
 }
 
 }  // namespace halite::web

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <stop_token>
@@ -18,6 +19,7 @@
 
 namespace halite::web {
 
+class RequestTrace;  // web/request_trace.h
 class WebMetrics;
 
 // A request in progress. It lives until its handler returns.
@@ -29,9 +31,10 @@ struct Call {
   Target target;
   // The client disconnected, or the server is stopping: end work that is only for this call.
   std::stop_token stop;
-  Caller caller = {};               // anonymous without roles before authorize()
-  Role change_role = Role::kAdmin;  // the role for changes, including those by a GET
-  Role wanted = Role::kNone;        // the role that the call needs
+  Caller caller = {};                             // anonymous without roles before authorize()
+  Role change_role = Role::kAdmin;                // the role for changes, including those by a GET
+  Role wanted = Role::kNone;                      // the role that the call needs
+  std::shared_ptr<RequestTrace> trace = nullptr;  // null: neither a query nor traced
 };
 
 // The owner of the Call awaits the handler at once, hence the reference.
@@ -70,7 +73,7 @@ struct Endpoint {
   std::uint8_t methods;   // Method bits; 405 for others
   std::uint8_t modes;     // ModeBit bits: the values of tsd.mode in which it exists
   RequiredRoles needs;
-  bool watch_client;  // trigger Call::stop when the client disconnects
+  bool watch_client;  // a query: triggers Call::stop when the client disconnects
   Handler handler;
   BodyForm body = BodyForm::kText;
   BodyCheck check = nullptr;

@@ -22,6 +22,11 @@ struct TlsOptions {
   std::int64_t handshake_ms = 10'000;  // tls.handshake_ms
 };
 
+struct TraceOptions {
+  double ratio = 0;                    // tracing.sample_ratio: of queries without traceparent
+  std::size_t query_bytes_max = 2048;  // tracing.query_bytes_max: of a query's text
+};
+
 // Port 0 lets the system choose.
 struct ListenAddress {
   std::string address;  // an IPv4 or IPv6 address, or a host name
@@ -108,6 +113,7 @@ struct WebOptions {
   std::string cors_headers =       // web.cors_headers
       "Authorization, Content-Type, Accept, Origin, User-Agent, DNT, Cache-Control, X-Mx-ReqToken, "
       "Keep-Alive, X-Requested-With, If-Modified-Since";
+  TraceOptions traces;                  // tracing.*
   std::string timezone;                 // web.timezone: for dates without one; empty = the system's
   std::string host_name = "localhost";  // the "host" tag of /api/stats
   bool stats_canonical = false;         // web.stats_canonical: name that tag "fqdn"

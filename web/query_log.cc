@@ -1,8 +1,12 @@
 #include "web/query_log.h"
 
+#include <algorithm>
 #include <iterator>
+#include <numeric>
 #include <ranges>
+#include <tuple>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -11,6 +15,7 @@
 #include "common/json_string.h"
 #include "web/json/json_out.h"
 #include "web/query_stats.h"
+#include "web/request_trace.h"
 
 namespace halite::web {
 namespace {
@@ -49,11 +54,38 @@ std::string headers_json(const Headers& headers) {
   return json + '}';
 }
 
+// In the order of their begins, after that of the request.
+void append_spans(std::string& to, RequestTrace& trace) {
+  const std::int64_t begin_us = trace.spans().begin_us();
+  const std::vector<SpanLog::Span> spans = trace.spans().spans();
+  std::vector<std::size_t> order(spans.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::sort(order, {}, [&spans](std::size_t i) {
+    return std::tuple(spans[i].begin_us, -spans[i].end_us, i);
+  });
+  to += ",\"spans\":";
+  append_json_list(to, order, [&](std::size_t i) {
+    const SpanLog::Span& span = spans[i];
+    fmt::format_to(std::back_inserter(to), R"({{"name":"{}","beginMs":{:.3f},"ms":{:.3f})",
+                   span.name, static_cast<double>(span.begin_us - begin_us) / 1000,
+                   static_cast<double>(span.end_us - span.begin_us) / 1000);
+    if (span.shard) {
+      fmt::format_to(std::back_inserter(to), R"(,"shard":{},"points":{})", *span.shard,
+                     span.points);
+    }
+    to += '}';
+  });
+  fmt::format_to(std::back_inserter(to), R"(,"spansLeftOut":{})", trace.spans().left_out());
+  const std::string id = trace.trace_id();
+  if (!id.empty()) fmt::format_to(std::back_inserter(to), R"(,"traceId":"{}")", id);
+}
+
 }  // namespace
 
 QueryLog::RunningQuery::RunningQuery(QueryLog& log, std::uint64_t id, const Clock& clock,
-                                     std::stop_source source, std::stop_token outer)
-    : source_(std::move(source)), log_(&log), id_(id), clock_(clock) {
+                                     std::stop_source source, std::stop_token outer,
+                                     std::shared_ptr<RequestTrace> trace)
+    : source_(std::move(source)), log_(&log), id_(id), clock_(clock), trace_(std::move(trace)) {
   if (!outer.stop_possible()) return;
   passed_on_ = std::make_unique<std::stop_callback<Ask>>(std::move(outer), Ask{source_});
 }
@@ -63,29 +95,40 @@ QueryLog::RunningQuery::RunningQuery(RunningQuery&& other) noexcept
       passed_on_(std::move(other.passed_on_)),
       log_(std::exchange(other.log_, nullptr)),
       id_(other.id_),
-      clock_(other.clock_) {}
+      clock_(other.clock_),
+      trace_(std::move(other.trace_)) {}
 
 QueryLog::RunningQuery::~RunningQuery() { finish(500, "", {}); }
 
 void QueryLog::RunningQuery::finish(int status, std::string exception,
                                     const query::QueryCost& cost) {
   if (log_ == nullptr) return;
+  if (trace_ != nullptr) trace_->set_cost(cost);
   std::exchange(log_, nullptr)->finish(id_, clock_.now_ms(), status, std::move(exception), cost);
 }
 
+query::RunContext QueryLog::RunningQuery::context() const {
+  return {source_.get_token(), spans_of(trace_)};
+}
+
 QueryLog::RunningQuery QueryLog::begin(const query::Question& question, const Request& request,
-                                       const Clock& clock, std::stop_token stop) {
-  return begin_run(question_json(question), request, clock, std::move(stop));
+                                       const Clock& clock, std::stop_token stop,
+                                       std::shared_ptr<RequestTrace> trace) {
+  std::string text = question_json(question);
+  if (trace != nullptr) trace->set_query(text);
+  return begin_run(std::move(text), request, clock, std::move(stop), std::move(trace));
 }
 
 QueryLog::RunningQuery QueryLog::begin(const query::PromqlQuestion& question,
                                        const Request& request, const Clock& clock,
-                                       std::stop_token stop) {
-  return begin_run(promql_json(question), request, clock, std::move(stop));
+                                       std::stop_token stop, std::shared_ptr<RequestTrace> trace) {
+  if (trace != nullptr) trace->set_query(question.expression);
+  return begin_run(promql_json(question), request, clock, std::move(stop), std::move(trace));
 }
 
 QueryLog::RunningQuery QueryLog::begin_run(std::string query, const Request& request,
-                                           const Clock& clock, std::stop_token stop) {
+                                           const Clock& clock, std::stop_token stop,
+                                           std::shared_ptr<RequestTrace> trace) {
   std::stop_source source;
   Run run{.id = 0,
           .stop = source,
@@ -98,13 +141,14 @@ QueryLog::RunningQuery QueryLog::begin_run(std::string query, const Request& req
           .running = 0,
           .status = 0,
           .exception = {},
-          .cost = {}};
+          .cost = {},
+          .trace = trace};
   const std::lock_guard lock(mutex_);
   const std::uint64_t id = next_id_++;
   run.id = id;
   run.running = running_.size() + 1;
   running_.emplace(id, std::move(run));
-  return {*this, id, clock, std::move(source), std::move(stop)};
+  return {*this, id, clock, std::move(source), std::move(stop), std::move(trace)};
 }
 
 bool QueryLog::cancel(std::uint64_t id) {
@@ -173,6 +217,7 @@ std::string QueryLog::status_json(TimestampMs now) const {
     append_json_string(json, run.exception);
     json += ",\"cost\":";
     append_query_cost(json, run.cost);
+    if (run.trace != nullptr) append_spans(json, *run.trace);
     json += '}';
   });
   return json + '}';

@@ -32,6 +32,9 @@
 namespace prometheus {
 class Registry;
 }
+namespace halite {
+class TraceSink;  // common/tracing/trace.h
+}
 namespace halite::ingest {
 class HistogramWriter;
 class RollupWriter;
@@ -100,7 +103,8 @@ struct WebServices {
   std::function<Task<storage::TableRegions>()> regions = {};
   storage::ViewStore* views = nullptr;  // null: not available
   storage::SharedViews* shared_views =
-      nullptr;  // null: other processes write no points, or no views
+      nullptr;                  // null: other processes write no points, or no views
+  TraceSink* traces = nullptr;  // null: tracing is off
   // By name. Called from any thread.
   std::map<std::string, AdminJob, std::less<>> jobs = {};
   // The settings for /api/config. Called from any thread.

@@ -167,6 +167,7 @@ TestServer::Components::Components(TestServerOptions options)
                         {.from = "salt 1 slot 0", .server = "rs1:16020", .reads = 7},
                         {.from = "salt 2 slot 0", .server = "", .reads = 0}}};
       },
+      .traces = options.traces,
       .config =
           [] {
             return std::map<std::string, std::string>{{"auth.passwords_waiting_max", "64"},

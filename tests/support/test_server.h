@@ -13,6 +13,9 @@
 #include "tests/support/unruly_store.h"
 #include "web/options.h"
 
+namespace halite {
+class TraceSink;
+}
 namespace halite::web {
 struct WebServices;
 }
@@ -27,6 +30,7 @@ struct TestServerOptions {
   std::string histograms;             // likewise
   std::string counters;               // rules as JSON; empty = none
   std::string not_ready;              // what /-/ready says; empty = ready
+  TraceSink* traces = nullptr;        // outlives the server; null: tracing is off
   std::function<void()> drop_caches;  // what dropcaches does; empty = nothing
   web::WebOptions web;                // the port is chosen by the system
   ingest::IngestOptions ingest;

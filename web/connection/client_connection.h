@@ -75,6 +75,7 @@ class ClientConnection : public std::enable_shared_from_this<ClientConnection> {
   // Ends the current wait with kTimeout if its deadline has passed.
   void expire_if_late(std::int64_t now_ms);
 
+  [[nodiscard]] bool encrypted() const { return tls_.has_value(); }
   [[nodiscard]] bool draining() const { return draining_; }
   [[nodiscard]] bool broken() const { return aborted_; }
   [[nodiscard]] boost::asio::ip::tcp::socket& socket() { return socket_; }

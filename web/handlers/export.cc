@@ -209,9 +209,9 @@ boost::asio::awaitable<Response> handle_export(Call& call) {
   }
   Result<Wanted> wanted = parse_wanted(call);
   if (!wanted) co_return error_response(call, wanted.error());
-  QueryLog::RunningQuery logged =
-      call.metrics.queries.begin(wanted->logged, call.request, call.services.clock, call.stop);
-  auto run = call.services.engine.export_points(std::move(wanted->question), logged.stop());
+  QueryLog::RunningQuery logged = call.metrics.queries.begin(
+      wanted->logged, call.request, call.services.clock, call.stop, call.trace);
+  auto run = call.services.engine.export_points(std::move(wanted->question), logged.context());
   auto source =
       std::make_unique<ExportSource>(std::move(logged), std::move(run), wanted->points_in_line_max);
   // What fails before the first point still gets an answer.

@@ -197,8 +197,8 @@ asio::awaitable<Response> handle_federate(Call& call) {
   if (!question->selectors.empty()) {
     QueryLog::RunningQuery logged =
         call.metrics.queries.begin(selectors_question(parameters->all("match[]"), question->range),
-                                   call.request, call.services.clock, call.stop);
-    const auto run = call.services.engine.export_points(*std::move(question), logged.stop());
+                                   call.request, call.services.clock, call.stop, call.trace);
+    const auto run = call.services.engine.export_points(*std::move(question), logged.context());
     const query::BlockUse use = [samples, run = run.get()](const storage::Series& series,
                                                            const storage::Block& block) {
       return run->keep_bytes(static_cast<std::int64_t>(samples->add(series, block)));

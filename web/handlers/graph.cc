@@ -12,6 +12,7 @@
 //             with json, a page otherwise
 #include <chrono>
 #include <cmath>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -28,6 +29,7 @@
 #include "query/parse/question_parse.h"
 #include "web/handlers/handlers.h"
 #include "web/handlers/query_errors.h"
+#include "web/request_trace.h"
 
 namespace halite::web {
 
@@ -165,13 +167,16 @@ asio::awaitable<Response> handle_graph(Call& call) {
   const std::string_view zone = call.target.get("tz");
   query::ParseContext context = parse_context(call);
   if (!zone.empty()) context.timezone = zone;
+  if (call.trace != nullptr) call.trace->set_query(call.target.get("m"));
+  std::optional<SpanLog::Timed> timed(std::in_place, spans_of(call.trace).get(), "parse");
   Result<query::Question> question = query::parse_question_uri(call.target.parameters, context);
+  timed.reset();
   if (!question) co_return question_error(call, question.error());
   const std::string cache_control =
       fmt::format("max-age={}", max_age_s(call.target, *question, context.now));
   if (ascii) widen_to_hours(*question);
   Result<std::shared_ptr<const query::Answer>> answer =
-      co_await call.services.engine.run(std::move(*question), call.stop);
+      co_await call.services.engine.run(std::move(*question), run_context(call));
   if (!answer) {
     const Errc code = answer.error().code;
     const bool ours =

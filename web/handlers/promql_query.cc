@@ -118,9 +118,9 @@ Result<Asked> range_asked(const Call& call) {
 }
 
 asio::awaitable<Response> run_asked(Call& call, Asked asked) {
-  QueryLog::RunningQuery logged =
-      call.metrics.queries.begin(asked.question, call.request, call.services.clock, call.stop);
-  auto running = call.services.engine.run_promql(std::move(asked.question), logged.stop());
+  QueryLog::RunningQuery logged = call.metrics.queries.begin(
+      asked.question, call.request, call.services.clock, call.stop, call.trace);
+  auto running = call.services.engine.run_promql(std::move(asked.question), logged.context());
   Result<std::shared_ptr<const query::PromqlAnswer>> answer = co_await std::move(running);
   if (!answer) {
     Response refusal = promql_error(answer.error());

@@ -69,7 +69,7 @@ QueryLog::RunningQuery begin_log(Call& call, const AskedSeries& asked, std::stri
   if (all.empty()) all.push_back(fmt::format("{{{}!=\"\"}}", json_string(label)));
   const std::vector<std::string_view> texts(all.begin(), all.end());
   return call.metrics.queries.begin(selectors_question(texts, asked.question.range), call.request,
-                                    call.services.clock, call.stop);
+                                    call.services.clock, call.stop, call.trace);
 }
 
 Response list_response(std::size_t size, PrometheusListSource::Write write, bool truncated) {
@@ -138,7 +138,7 @@ asio::awaitable<Response> handle_promql_series(Call& call) {
   Result<AskedSeries> asked = series_asked(call, SelectorsNeed::kRequired);
   if (!asked) co_return bad_data(asked.error());
   QueryLog::RunningQuery logged = begin_log(call, *asked, query::kMetricLabel);
-  auto finding = call.services.engine.find_series(std::move(asked->question), logged.stop());
+  auto finding = call.services.engine.find_series(std::move(asked->question), logged.context());
   Result<std::shared_ptr<const query::FoundSeries>> found = co_await std::move(finding);
   if (!found) co_return refused(logged, found.error());
   const query::FoundSeries& all = **found;
@@ -153,7 +153,7 @@ asio::awaitable<Response> handle_promql_labels(Call& call) {
   Result<AskedSeries> asked = series_asked(call, SelectorsNeed::kOptional);
   if (!asked) co_return bad_data(asked.error());
   QueryLog::RunningQuery logged = begin_log(call, *asked, query::kMetricLabel);
-  auto finding = call.services.engine.label_names(std::move(asked->question), logged.stop());
+  auto finding = call.services.engine.label_names(std::move(asked->question), logged.context());
   Result<query::FoundNames> found = co_await std::move(finding);
   co_return names_response(logged, std::move(found));
 }
@@ -168,7 +168,7 @@ asio::awaitable<Response> handle_promql_label_values(Call& call) {
   if (!asked) co_return bad_data(asked.error());
   QueryLog::RunningQuery logged = begin_log(call, *asked, label);
   auto finding = call.services.engine.label_values(std::move(label), std::move(asked->question),
-                                                   logged.stop());
+                                                   logged.context());
   Result<query::FoundNames> found = co_await std::move(finding);
   co_return names_response(logged, std::move(found));
 }

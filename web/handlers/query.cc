@@ -33,6 +33,7 @@
 #include "web/json/error_map.h"
 #include "web/json/json_out.h"
 #include "web/metrics.h"
+#include "web/request_trace.h"
 
 namespace halite::web {
 
@@ -49,6 +50,7 @@ query::ParseContext parse_context(const Call& call) {
 }
 
 Result<query::Question> parse_question(const Call& call) {
+  const SpanLog::Timed timed(spans_of(call.trace).get(), "parse");
   const query::ParseContext context = parse_context(call);
   if (call.request.method == "POST") {
     if (call.request.body.empty()) {
@@ -105,10 +107,10 @@ asio::awaitable<Response> handle_query(Call& call) {
       co_return std::move(*refusal);
     }
   }
-  QueryLog::RunningQuery logged =
-      call.metrics.queries.begin(*question, call.request, call.services.clock, call.stop);
+  QueryLog::RunningQuery logged = call.metrics.queries.begin(
+      *question, call.request, call.services.clock, call.stop, call.trace);
   Result<std::shared_ptr<const query::Answer>> answer =
-      co_await call.services.engine.run(std::move(*question), logged.stop());
+      co_await call.services.engine.run(std::move(*question), logged.context());
   if (!answer) {
     Response refusal = query_run_error(call, answer.error());
     logged.finish(refusal.status, answer.error().message, {});

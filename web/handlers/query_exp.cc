@@ -7,6 +7,8 @@
 // Errors      400 the body is invalid, also for methods other than POST (500 with
 //             --opentsdb-conf); unknown names, recursive expressions, values that cannot be
 //             computed; otherwise as in /api/query
+#include <memory>
+#include <optional>
 #include <utility>
 
 #include "query/answer.h"
@@ -19,6 +21,7 @@
 #include "web/handlers/query_errors.h"
 #include "web/json/error_map.h"
 #include "web/json/exp_out.h"
+#include "web/request_trace.h"
 
 namespace halite::web {
 
@@ -30,8 +33,11 @@ asio::awaitable<Response> handle_query_exp(Call& call) {
   const query::ExpLimits exp_limits{.expressions_max = limits.expressions_max,
                                     .expression = {.bytes_max = limits.expression_bytes_max,
                                                    .depth_max = limits.expression_depth_max}};
+  if (call.trace != nullptr) call.trace->set_query(call.request.body);
+  std::optional<SpanLog::Timed> timed(std::in_place, spans_of(call.trace).get(), "parse");
   Result<query::ExpQuestion> question =
       query::parse_exp_question(call.request.body, context, exp_limits);
+  timed.reset();
   if (!question) co_return question_error(call, question.error());
   auto made = std::make_shared<query::ExpAnswer>();
   made->question = *std::move(question);
@@ -40,8 +46,8 @@ asio::awaitable<Response> handle_query_exp(Call& call) {
     TRY(made->outputs, query::run_exp(made->question, answer, budget));
     return {};
   };
-  Result<std::shared_ptr<const query::Answer>> answer =
-      co_await call.services.engine.run(made->question.question, call.stop, std::move(compute));
+  Result<std::shared_ptr<const query::Answer>> answer = co_await call.services.engine.run(
+      made->question.question, run_context(call), std::move(compute));
   if (!answer) co_return query_run_error(call, answer.error());
   Response response;
   response.source =

@@ -25,6 +25,7 @@
 #include "web/handlers/handlers.h"
 #include "web/handlers/query_errors.h"
 #include "web/json/json_out.h"
+#include "web/request_trace.h"
 
 namespace halite::web {
 
@@ -101,7 +102,7 @@ asio::awaitable<Response> handle_query_explain(Call& call) {
   Result<query::Question> question = parse_question(call);
   if (!question) co_return question_error(call, question.error());
   Result<std::shared_ptr<const query::Explanation>> explanation =
-      co_await call.services.engine.explain(std::move(*question), call.stop);
+      co_await call.services.engine.explain(std::move(*question), run_context(call));
   if (!explanation) co_return query_run_error(call, explanation.error());
   co_return json_response(200, to_json(**explanation));
 }

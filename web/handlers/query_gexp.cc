@@ -9,6 +9,8 @@
 // Errors      400 the expression is invalid or names no function (500 with --opentsdb-conf);
 //             its parameters, its sub-queries or their series are invalid; otherwise as in
 //             /api/query
+#include <memory>
+#include <optional>
 #include <utility>
 
 #include "query/answer.h"
@@ -21,6 +23,7 @@
 #include "web/handlers/query_errors.h"
 #include "web/json/error_map.h"
 #include "web/json/json_out.h"
+#include "web/request_trace.h"
 
 namespace halite::web {
 
@@ -37,8 +40,11 @@ asio::awaitable<Response> handle_query_gexp(Call& call) {
     co_return error_response(call, 400, "Send expressions with GET",
                              "Expected GET /api/query/gexp?start=..&exp=..");
   }
+  if (call.trace != nullptr) call.trace->set_query(call.target.get("exp"));
+  std::optional<SpanLog::Timed> timed(std::in_place, spans_of(call.trace).get(), "parse");
   Result<query::GexpQuestion> parsed =
       query::parse_gexp_question(call.target.parameters, context, gexp_limits);
+  timed.reset();
   if (!parsed) co_return question_error(call, parsed.error());
   const auto question = std::make_shared<const query::GexpQuestion>(*std::move(parsed));
   auto made = std::make_shared<query::Answer>();
@@ -48,7 +54,7 @@ asio::awaitable<Response> handle_query_gexp(Call& call) {
     return {};
   };
   Result<std::shared_ptr<const query::Answer>> answer =
-      co_await call.services.engine.run(question->question, call.stop, std::move(compute));
+      co_await call.services.engine.run(question->question, run_context(call), std::move(compute));
   if (!answer) co_return query_run_error(call, answer.error());
   made->room = (*answer)->room;
   Response response;

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -32,6 +33,7 @@
 #include "web/handlers/remote_read_answer.h"
 #include "web/json/error_map.h"
 #include "web/metrics.h"
+#include "web/request_trace.h"
 
 namespace halite::web {
 
@@ -128,7 +130,7 @@ Result<ReadRequest> read_request(std::string_view body, const query::QueryLimits
 
 QueryLog::RunningQuery begin_log(Call& call, const ReadQuery& query) {
   return call.metrics.queries.begin(selectors_question({query.text}, query.question.range),
-                                    call.request, call.services.clock, call.stop);
+                                    call.request, call.services.clock, call.stop, call.trace);
 }
 
 // Adds what the query finds, and the room for it.
@@ -136,7 +138,7 @@ Task<void> answer_query(Call* call, ReadQuery query, std::shared_ptr<SamplesAnsw
                         SamplesAnswer::Rooms* rooms) {
   QueryLog::RunningQuery logged = begin_log(*call, query);
   const std::shared_ptr<query::ExportRun> run =
-      call->services.engine.export_points(std::move(query.question), logged.stop());
+      call->services.engine.export_points(std::move(query.question), logged.context());
   const query::BlockUse use = [answer, run = run.get()](const storage::Series& series,
                                                         const storage::Block& block) {
     return run->keep_bytes(static_cast<std::int64_t>(answer->add(series, block)));
@@ -174,7 +176,7 @@ class FrameSource final : public AsyncBodySource {
     const auto frames = std::make_shared<ChunkFrames>(in_order);
     for (ReadQuery& query : queries) {
       QueryLog::RunningQuery logged = begin_log(call, query);
-      auto run = call.services.engine.export_points(std::move(query.question), logged.stop());
+      auto run = call.services.engine.export_points(std::move(query.question), logged.context());
       queries_.push_back(std::make_shared<QueryFrames>(std::move(logged), std::move(run), frames));
     }
   }
@@ -255,7 +257,9 @@ asio::awaitable<Response> stream_frames(Call& call, std::vector<ReadQuery> queri
 }  // namespace
 
 asio::awaitable<Response> handle_remote_read(Call& call) {
+  std::optional<SpanLog::Timed> timed(std::in_place, spans_of(call.trace).get(), "parse");
   Result<ReadRequest> request = read_request(call.request.body, call.services.engine.limits());
+  timed.reset();
   if (!request) co_return error_response(call, request.error());
   if (request->form == ReadForm::kChunks) {
     auto streaming = stream_frames(call, std::move(request->queries));

@@ -1,7 +1,6 @@
 #include "web/http/http_session.h"
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 #include "web/authorize.h"
@@ -10,6 +9,7 @@
 #include "web/http/disconnect_monitor.h"
 #include "web/http/http_response.h"
 #include "web/json/error_map.h"
+#include "web/request_trace.h"
 
 namespace halite::web {
 
@@ -288,7 +288,8 @@ asio::awaitable<std::optional<Response>> HttpSession::prepare(RoutedRequest& rou
 }
 
 asio::awaitable<bool> HttpSession::serve(Request request) {
-  const auto begin = std::chrono::steady_clock::now();
+  const Clock& clock = context_.services.clock;
+  const std::int64_t begin_us = clock.elapsed_us();
   const WebOptions& options = context_.options;
   std::stop_source& work = connection_.renew_work();
   ++served_;
@@ -303,6 +304,10 @@ asio::awaitable<bool> HttpSession::serve(Request request) {
     routed.refusal = std::move(*refusal);
   }
   manner.accept_encoding = routed.call.request.headers.get("Accept-Encoding");
+  // What is refused before its handler runs is not traced: anybody could fill the queue.
+  if (routed.endpoint != nullptr) {
+    routed.call.trace = RequestTrace::begin(routed.call, *routed.endpoint, begin_us);
+  }
 
   std::optional<DisconnectMonitor> watch;
   if (routed.endpoint != nullptr && routed.endpoint->watch_client) {
@@ -320,13 +325,23 @@ asio::awaitable<bool> HttpSession::serve(Request request) {
   const bool streams = response.source || response.async_source;
   if (streams && !manner.chunks) manner.keep_alive = false;  // close ends the body
   const int status = response.status;
-  const Result<std::size_t> sent = co_await send_response(
-      connection_, options, context_.services.clock.now_ms(), manner, std::move(response));
+  const std::shared_ptr<SpanLog> spans = spans_of(routed.call.trace);
+  std::optional<SpanLog::Timed> writing(std::in_place, spans.get(), "write");
+  const Result<std::size_t> sent =
+      co_await send_response(connection_, options, clock.now_ms(), manner, std::move(response));
+  writing.reset();
   if (sent) context_.metrics.bytes_written.Increment(static_cast<double>(*sent));
-  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+  const double seconds = static_cast<double>(clock.elapsed_us() - begin_us) / 1e6;
   const std::string_view name =
       routed.endpoint == nullptr ? std::string_view("none") : routed.endpoint->name;
-  context_.metrics.request(name, status, took.count());
+  context_.metrics.request(name, status, seconds);
+  if (routed.call.trace != nullptr) {
+    routed.call.trace->finish(routed.call,
+                              {.status = status,
+                               .tls = connection_.encrypted(),
+                               .endpoint = name,
+                               .error = sent ? std::string_view() : errc_name(sent.error().code)});
+  }
   if (!sent) {
     if (sent.error().code == Errc::kTimeout) context_.metrics.timeouts.Increment();
     co_return false;
