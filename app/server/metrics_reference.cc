@@ -59,6 +59,7 @@ constexpr std::array kMetricGroups = {
         "halite_storage_", "Cell stores and RocksDB's log",
         "Points, rollups and histograms that are stored as cells, and the log of the embedded "
         "RocksDB store."},
+    MetricGroup{"halite_tracing_", "Traces", "With `tracing.endpoint`."},
     MetricGroup{"halite_web_", "HTTP and telnet", ""},
 };
 
@@ -132,6 +133,7 @@ Result<void> register_server(StoreKind store, const std::string& data_dir) {
   options.metadata.track.series = true;
   options.care.backup_dir = data_dir + "-backups";
   options.metadata.track.series_objects = true;
+  options.tracing.endpoint = "http://127.0.0.1:1";  // without requests, nothing is sent
   TRY_VOID(resolve_options(options));
   Server server(options, config);
   TRY_VOID(server.start([](std::chrono::milliseconds) { return true; }));

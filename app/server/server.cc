@@ -17,14 +17,15 @@
 #include "app/server/data_dir.h"
 #include "app/server/logging.h"
 #include "app/server/memory_rebalancer.h"
+#include "app/server/ping_store.h"
 #include "app/server/readiness.h"
 #include "app/server/rules_reloader.h"
 #include "app/server/self_metrics.h"
 #include "app/server/shutdown_deadline.h"
-#include "app/server/wait_for.h"
 #include "app/settings/memory_settings.h"
 #include "app/stores/stores.h"
 #include "app/tools/check_report.h"
+#include "app/tracing/trace_exporter.h"
 #include "app/version.h"
 #include "common/clock.h"
 #include "common/log.h"
@@ -35,8 +36,6 @@
 #include "ingest/writer.h"
 #include "query/engine/engine.h"
 #include "query/scan/fetch_limits.h"
-#include "storage/backends/hbase/client/client.h"
-#include "storage/backends/hbase/table/hbase_store.h"
 #include "web/connection/startup_listener.h"
 #include "web/server.h"
 
@@ -46,10 +45,11 @@ namespace {
 // Between two checks for an unavailable store.
 constexpr std::chrono::milliseconds kWaitMin(500);
 constexpr std::chrono::milliseconds kWaitMax(5'000);
-// A waiting server checks for signals between two attempts.
-constexpr std::uint32_t kAttemptMs = 3'000;
 // EXTEND_TIMEOUT_USEC of each report during a start: a start without progress for so long hangs.
 constexpr std::int64_t kPatienceUs = 15 * 60 * 1'000'000LL;
+
+// Beyond tracing.flush_ms: a name server may be slow.
+constexpr std::chrono::seconds kTracesMargin(30);
 
 // The series cache of increments has this part of the size of that of points.
 constexpr std::size_t kIncrementCachePart = 8;
@@ -64,26 +64,6 @@ std::map<std::string, std::string> setting_texts(const Options& options, const C
 std::string endpoint_text(const std::string& address, std::uint16_t port) {
   return address.find(':') == std::string::npos ? fmt::format("{}:{}", address, port)
                                                 : fmt::format("[{}]:{}", address, port);
-}
-
-// Checks for a few seconds whether a store in HBase answers. Returns at once for local stores. Do
-// not call it from the executor's threads.
-Result<void> ping_store(const Options& options, const Clock& clock,
-                        const boost::asio::any_io_executor& executor) {
-  if (options.store != StoreKind::kHBase) return {};
-  storage::HBaseStoreOptions attempt = options.hbase.store;
-  attempt.threads = 1;
-  attempt.tables.create = false;
-  attempt.client.operation_ms_max = kAttemptMs;
-  attempt.client.procedure_ms_max = kAttemptMs;
-  prometheus::Registry registry;  // the server's registry counts only its own work
-  TRY_VOID(storage::hbase::Client::check(attempt.client));
-  storage::HBaseStore store(attempt, clock, registry);
-  const auto asked = wait_for(
-      executor, store.client().describe_table(attempt.whole_name(options.cells.data_table)));
-  Result<void> closed = wait_for(executor, store.close());
-  if (!asked) return std::unexpected(asked.error());
-  return closed;
 }
 
 // True if a retry may succeed.
@@ -151,6 +131,7 @@ struct Server::Components {
   std::shared_ptr<const Clock> own_clock;
   const Clock& clock;
   prometheus::Registry registry;
+  std::unique_ptr<TraceExporter> traces;  // null: tracing is off
   std::unique_ptr<DataDir> data_dir;
   IoThreads web_threads;
   boost::asio::thread_pool query_threads;
@@ -172,6 +153,7 @@ struct Server::Components {
 
   Result<void> open_store(const Pause& pause);
   Result<void> open_listener();
+  Result<void> open_traces();
   void tell(std::string state);
   Result<void> open_data(const Pause& pause);
   Result<void> listen();
@@ -193,6 +175,18 @@ Result<void> Server::Components::open_listener() {
   options.web.port = startup_listener->port();
   log::info("answering 503 on {} until the store is open",
             endpoint_text(options.web.address, options.web.port));
+  return open_traces();
+}
+
+Result<void> Server::Components::open_traces() {
+  if (options.tracing.endpoint.empty()) return {};
+  const std::string& host = options.self_metrics.host;
+  TRY(traces, TraceExporter::open(options.tracing,
+                                  {.service = options.tracing.service_name,
+                                   .version = version_info().version,
+                                   .instance = endpoint_text(host, options.web.port),
+                                   .host = host},
+                                  registry));
   return {};
 }
 
@@ -279,6 +273,7 @@ Result<void> Server::Components::listen() {
                                      .regions = regions_of(options.store, *stores),
                                      .views = stores->views(),
                                      .shared_views = stores->shared_views(),
+                                     .traces = traces.get(),
                                      .jobs = jobs_of(*stores, backup.get()),
                                      .config = [texts = settings] { return texts; },
                                      .drop_caches = [&kept = *stores] { kept.drop_caches(); },
@@ -358,6 +353,7 @@ Result<void> Server::stop() {
   parts.rules.reset();
   if (parts.cardinality_counter) parts.cardinality_counter->stop();
   if (parts.web) parts.web->stop();
+  if (parts.traces) parts.traces->begin_stop();  // it sends while the store closes
   if (parts.self_metrics) parts.self_metrics->stop();
   if (parts.memory) parts.memory->stop();
   parts.query_threads.join();  // no session is left to query
@@ -378,6 +374,9 @@ Result<void> Server::stop() {
   if (parts.stores) closed = parts.stores->close();
   parts.stores.reset();
   parts.web_threads.join();
+  deadline.allow(std::chrono::milliseconds(parts.options.tracing.flush_ms) + kTracesMargin,
+                 [] { return std::string("traces that wait to be sent"); });
+  parts.traces.reset();
   parts.data_dir.reset();
   return closed;
 }

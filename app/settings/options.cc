@@ -166,6 +166,7 @@ Result<void> resolve_options(Options& options) {
         Errc::kInvalidArgument,
         fmt::format("web.timezone = {}: the system has no such time zone", options.web.timezone));
   }
+  TRY(options.web.traces.ratio, parse_sample_ratio(options.tracing.sample_ratio));
   const auto counters = storage::CounterRules::parse(options.counters, options.layout.ttl_ms);
   if (!counters) return std::unexpected(counters.error());
   const auto views = storage::parse_view_rules(options.views);

@@ -10,6 +10,7 @@
 
 #include "app/settings/opentsdb_conf.h"
 #include "app/store_kind.h"
+#include "app/tracing/trace_exporter.h"
 #include "common/clock.h"
 #include "common/config/config.h"
 #include "common/file_reloader.h"
@@ -122,6 +123,7 @@ struct Options {
   std::int64_t close_timeout_ms = 240'000;  // storage.close_timeout_ms: for the store at a stop
   LogOptions log;
   SelfMetricsOptions self_metrics;
+  TracingOptions tracing;
   MemoryOptions memory;
   ThreadOptions threads;
   ingest::IngestOptions ingest;
@@ -173,6 +175,8 @@ void declare_access(Config& config, web::WebOptions& web);
 void declare_ingest(Config& config, Options& options);
 // Declares the settings of rollups, counters, views and histograms.
 void declare_sides(Config& config, Options& options);
+// Declares tracing.*.
+void declare_tracing(Config& config, Options& options);
 // Declares the settings of scrub and backup.
 void declare_scrub_and_backup(Config& config, ScrubBackupOptions& care);
 

@@ -347,6 +347,7 @@ void declare_settings(Config& config, Options& options) {
   declare_scrub_and_backup(config, options.care);
   declare_ingest(config, options);
   declare_query(config, options);
+  declare_tracing(config, options);
   declare_web_limits(config, options.web);
   declare_access(config, options.web);
   declare_web_manners(config, options);
