@@ -75,6 +75,17 @@ export interface DoneQuery extends RunningQuery {
   status: number;
   error: string;
   cost: { series: number; pointsRead: number; ms: number };
+  spans?: QueryStep[]; // in the order of their begins
+  spansLeftOut?: number;
+  traceId?: string; // if it was sent to a collector
+}
+
+export interface QueryStep {
+  name: string;
+  beginMs: number; // after the begin of the request
+  ms: number;
+  shard?: number; // the read of one, a part of "scan"
+  points?: number;
 }
 
 export interface Queries {

@@ -5,6 +5,7 @@ import { clockText, compact, elapsed } from "../base/format";
 import { icon } from "../base/icons";
 import { cancelQuery, type DoneQuery, type Queries, type RunningQuery } from "../server/status";
 import { card, table, type Part } from "./parts";
+import { querySteps } from "./query_steps";
 import { queryText } from "./query_text";
 
 const kSlowMax = 15;
@@ -72,6 +73,7 @@ function slowTable(queries: DoneQuery[]): HTMLElement {
     compact(query.cost.series),
     compact(query.cost.pointsRead),
     query.cancelled ? "cancelled" : query.status === 200 ? "ok" : `${query.status}: ${query.error}`,
+    querySteps(query),
     asked(query),
   ]);
   const columns = [
@@ -80,6 +82,7 @@ function slowTable(queries: DoneQuery[]): HTMLElement {
     { text: "Series", number: true },
     { text: "Points read", number: true },
     { text: "Outcome", long: true },
+    { text: "Steps" },
     { text: "Query", long: true },
   ];
   return table("Slowest recent queries", columns, rows);

@@ -1,0 +1,38 @@
+// The steps of a query, each with a bar from its begin to its end.
+import { h } from "../base/dom";
+import { elapsed } from "../base/format";
+import type { DoneQuery, QueryStep } from "../server/status";
+
+const kLeastPercent = 0.5; // of a bar
+
+export function querySteps(query: DoneQuery): HTMLElement {
+  const steps = query.spans ?? [];
+  if (!steps.length) return h("span", { class: "muted", text: "–" });
+  const end = Math.max(...steps.map(({ beginMs, ms }) => beginMs + ms));
+  const left = query.spansLeftOut ?? 0;
+  return h(
+    "details",
+    { class: "steps" },
+    h("summary", { text: steps.length === 1 ? "1 step" : `${steps.length} steps` }),
+    h("ol", {}, ...steps.map((step) => stepLine(step, end))),
+    left > 0 ? h("p", { class: "muted", text: `${left} more` }) : null,
+    query.traceId ? h("p", { class: "trace-id" }, "Trace ", h("code", { text: query.traceId })) : null,
+  );
+}
+
+function stepLine({ name, beginMs, ms, shard, points }: QueryStep, end: number): HTMLElement {
+  const bar = h("i", { class: "step-bar" });
+  const part = (time: number): number => (end > 0 ? (100 * time) / end : 0);
+  const width = Math.max(kLeastPercent, part(ms));
+  bar.style.marginLeft = `${Math.min(part(beginMs), 100 - width)}%`;
+  bar.style.width = `${width}%`;
+  const what = shard === undefined ? name : `${name} ${shard}`;
+  const title = `after ${elapsed(beginMs)}${points === undefined ? "" : `, ${points} points`}`;
+  return h(
+    "li",
+    { class: shard === undefined ? undefined : "step-part", title },
+    h("span", { class: "step-name", text: what }),
+    h("span", { class: "step-track" }, bar),
+    h("span", { class: "number", text: elapsed(ms) }),
+  );
+}
