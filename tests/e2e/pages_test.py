@@ -166,6 +166,39 @@ class PagesTest(PageCase):
         self.server.get_json("/api/query?start=1h-ago&m=sum:7m-avg:sys.cpu.user")
         self.browser.wait("an ended one", lambda: "sum:7m-avg:sys.cpu.user" in self.browser.text(".slow"))
 
+    def test_a_slow_query_shows_its_steps(self):
+        self.server.get_json("/api/query?start=3h-ago&m=sum:9m-avg:sys.cpu.user%7Bhost=*%7D")
+        self.go("status")
+        row = None
+
+        def found():
+            nonlocal row
+            rows = self.browser.run("return [...document.querySelectorAll('.slow tbody tr')].map((r) => r.textContent)")
+            row = next((i + 1 for i, text in enumerate(rows) if "9m-avg" in text), None)
+            return row
+        self.browser.wait("the query", found)
+        steps = f".slow tbody tr:nth-child({row}) .steps"
+        self.assertRegex(self.browser.text(f"{steps} summary"), r"^\d+ steps$")
+        self.browser.click(f"{steps} summary")
+        names = self.browser.run(
+            "return [...document.querySelectorAll(arguments[0])].map((n) => n.textContent)", f"{steps} .step-name")
+        for name in ("parse", "plan", "scan", "merge", "write"):
+            self.assertIn(name, names)
+        self.assertTrue(any(name.startswith("shard ") for name in names), names)
+        track, bars = self.browser.run(
+            "const boxes = (s) => [...document.querySelectorAll(s)].map((e) => e.getBoundingClientRect());"
+            "const track = boxes(arguments[0] + ' .step-track')[0];"
+            "return [[track.left, track.right], boxes(arguments[0] + ' .step-bar').map((b) => [b.left, b.right])]", steps)
+        self.assertEqual(len(bars), len(names))
+        for left, right in bars:
+            self.assertGreater(right, left)
+            self.assertGreaterEqual(left, track[0] - 1)
+            self.assertLessEqual(right, track[1] + 1)
+        self.assertEqual([left for left, _ in bars], sorted(left for left, _ in bars))
+        self.assertGreater(bars[names.index("write")][1], track[1] - 2)  # the last one ends where all do
+        self.check_contrast()
+        self.shot("steps")
+
     def test_regions_of_a_cluster_show_what_each_server_has(self):
         # What the server tells is tested where there is a cluster; here, that the page shows it.
         self.expected_errors = ["503"]
