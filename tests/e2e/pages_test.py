@@ -197,6 +197,10 @@ class PagesTest(PageCase):
         self.assertEqual([left for left, _ in bars], sorted(left for left, _ in bars))
         self.assertGreater(bars[names.index("write")][1], track[1] - 2)  # the last one ends where all do
         self.check_contrast()
+        self.server.get_json("/api/query?start=3h-ago&m=sum:8m-avg:sys.cpu.user%7Bhost=*%7D")
+        self.browser.wait("another one", lambda: "8m-avg" in self.browser.text(".slow"))
+        self.assertEqual(self.browser.count(".slow details[open]"), 1)  # the list was made anew
+        self.browser.run("document.querySelector('.slow').scrollIntoView()")
         self.shot("steps")
 
     def test_regions_of_a_cluster_show_what_each_server_has(self):

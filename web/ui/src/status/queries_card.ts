@@ -15,6 +15,7 @@ export class QueriesCard implements Part {
   private readonly running = h("div", { class: "running" });
   private readonly slow = h("div", { class: "slow" });
   private shown = "";
+  private readonly opened = new Set<number>(); // queries that show their steps
 
   constructor(private readonly onChange: () => void) {
     this.root = card("Queries", "card-wide", this.running, this.slow);
@@ -26,7 +27,7 @@ export class QueriesCard implements Part {
     const key = slow.map(({ id }) => id).join();
     if (key === this.shown) return;
     this.shown = key;
-    replace(this.slow, h("h3", { text: "Slowest recent queries" }), slow.length ? slowTable(slow) : h("p", { class: "muted", text: "No queries yet." }));
+    replace(this.slow, h("h3", { text: "Slowest recent queries" }), slow.length ? slowTable(slow, this.opened) : h("p", { class: "muted", text: "No queries yet." }));
   }
 
   private showRunning(queries: RunningQuery[]): void {
@@ -66,14 +67,14 @@ function asked({ query }: RunningQuery): HTMLElement {
   return h("code", { class: "asked", text: queryText(query) });
 }
 
-function slowTable(queries: DoneQuery[]): HTMLElement {
+function slowTable(queries: DoneQuery[], opened: Set<number>): HTMLElement {
   const rows = queries.map((query) => [
     clockText(Math.floor(query.begin / 1000) * 1000, "local"),
     elapsed(query.status === 200 ? query.cost.ms : query.elapsedMs),
     compact(query.cost.series),
     compact(query.cost.pointsRead),
     query.cancelled ? "cancelled" : query.status === 200 ? "ok" : `${query.status}: ${query.error}`,
-    querySteps(query),
+    querySteps(query, opened),
     asked(query),
   ]);
   const columns = [

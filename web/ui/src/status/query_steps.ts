@@ -5,19 +5,25 @@ import type { DoneQuery, QueryStep } from "../server/status";
 
 const kLeastPercent = 0.5; // of a bar
 
-export function querySteps(query: DoneQuery): HTMLElement {
+// `opened` has the ids of queries whose steps are shown: the list around them is made anew often.
+export function querySteps(query: DoneQuery, opened: Set<number>): HTMLElement {
   const steps = query.spans ?? [];
   if (!steps.length) return h("span", { class: "muted", text: "–" });
   const end = Math.max(...steps.map(({ beginMs, ms }) => beginMs + ms));
   const left = query.spansLeftOut ?? 0;
-  return h(
+  const details = h(
     "details",
-    { class: "steps" },
+    { class: "steps", open: opened.has(query.id) },
     h("summary", { text: steps.length === 1 ? "1 step" : `${steps.length} steps` }),
     h("ol", {}, ...steps.map((step) => stepLine(step, end))),
     left > 0 ? h("p", { class: "muted", text: `${left} more` }) : null,
     query.traceId ? h("p", { class: "trace-id" }, "Trace ", h("code", { text: query.traceId })) : null,
   );
+  details.addEventListener("toggle", () => {
+    if (details.open) opened.add(query.id);
+    else opened.delete(query.id);
+  });
+  return details;
 }
 
 function stepLine({ name, beginMs, ms, shard, points }: QueryStep, end: number): HTMLElement {
