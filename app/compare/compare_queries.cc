@@ -68,7 +68,7 @@ class Lines {
     static const RE2 kLogged(R"re("([A-Z]+) (\S+) HTTP/[0-9.]+")re");
     std::string method;
     std::string target;
-    if (RE2::PartialMatch(text, kLogged, &method, &target)) {
+    if (RE2::PartialMatch({text.data(), text.size()}, kLogged, &method, &target)) {
       return take_logged(line, method, without_host(target));
     }
     std::string_view path = without_host(text);
