@@ -376,8 +376,8 @@ Result<void> Server::stop() {
   parts.web_threads.join();
   deadline.allow(std::chrono::milliseconds(parts.options.tracing.flush_ms) + kTracesMargin,
                  [] { return std::string("traces that wait to be sent"); });
-  parts.traces.reset();
   parts.data_dir.reset();
+  parts.traces.reset();
   return closed;
 }
 
