@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -85,8 +86,18 @@ class ExportAnswers : public testing::Test {
 constexpr char kSamples = 0;
 constexpr char kFrames = 1;
 
-std::string read_request(char accepted_type, std::string matcher = "\x12\x08__name__\x1a\x01m") {
-  std::string query = "\x08\x01\x10\xff\xff\xff\xff\xff\x7f\x1a";
+void append_varint(std::string& to, std::int64_t value) {
+  for (; value >= 0x80; value >>= 7) to += static_cast<char>(value | 0x80);
+  to += static_cast<char>(value);
+}
+
+std::string read_request(char accepted_type, std::string matcher = "\x12\x08__name__\x1a\x01m",
+                         std::int64_t begin_ms = 1, std::int64_t end_ms = (1LL << 42) - 1) {
+  std::string query = "\x08";
+  append_varint(query, begin_ms);
+  query += "\x10";
+  append_varint(query, end_ms);
+  query += "\x1a";
   query += static_cast<char>(matcher.size());
   query += matcher;
   std::string message = "\x0a";
@@ -137,17 +148,21 @@ TEST(RemoteReadFrames, NeedTheMemoryOfOneMetric) {
     EXPECT_NE(answer(post_once("/api/v1/import", lines)).find("204 No Content"), std::string::npos);
   };
   for (std::size_t m = 0; m < kMetrics; ++m) import(fmt::format("m{:02}", m), "a");
+  const auto read = [&server](char accepted_type, std::string matcher) {
+    const std::int64_t now_ms = server.clock().now_ms();
+    return read_request(accepted_type, std::move(matcher), now_ms - 1000, now_ms + 1000);
+  };
   const std::string all_metrics = "\x08\x02\x12\x08__name__\x1a\x03m.*";
-  const std::string frames = answer(read_request(kFrames, all_metrics));
+  const std::string frames = answer(read(kFrames, all_metrics));
   EXPECT_NE(frames.find(" 200 "), std::string::npos);
   EXPECT_EQ(occurrences(frames, "__name__"), kMetrics * kSeries) << frames.substr(0, 300);
   EXPECT_LT(frames.find("m00"), frames.find("m01"));
-  const std::string samples = answer(read_request(kSamples, all_metrics));
+  const std::string samples = answer(read(kSamples, all_metrics));
   EXPECT_NE(samples.find("query.bytes_max"), std::string::npos) << samples.substr(0, 300);
   // Series with this label are before all others.
   import("m99", "A");
-  EXPECT_NE(answer(read_request(kFrames, all_metrics)).find("query.bytes_max"), std::string::npos);
-  const std::string few = answer(read_request(kFrames, "\x08\x02\x12\x08__name__\x1a\x07m00|m99"));
+  EXPECT_NE(answer(read(kFrames, all_metrics)).find("query.bytes_max"), std::string::npos);
+  const std::string few = answer(read(kFrames, "\x08\x02\x12\x08__name__\x1a\x07m00|m99"));
   EXPECT_EQ(occurrences(few, "__name__"), 2 * kSeries);
   EXPECT_LT(few.find("m99"), few.find("m00"));
 }
