@@ -100,17 +100,33 @@ Result<void> check_is_outside(const std::string& backups, const std::string& dat
 
 }  // namespace
 
+Result<void> check_is_path(const std::string& text) {
+  const std::size_t colon = text.find(":/");
+  if (colon == std::string::npos) return {};
+  const bool scheme = std::ranges::all_of(text.substr(0, colon), is_letter_or_digit);
+  if (!scheme) return {};
+  return fail(
+      Errc::kInvalidArgument,
+      fmt::format("{0} is a URL, where a directory is expected; write ./{0} for a directory "
+                  "of this name",
+                  text));
+}
+
 bool is_remote_place(const std::string& place) { return storage::backup::is_s3_url(place); }
 
 Result<void> check_backup_place(const std::string& place, const S3Settings& settings,
                                 const std::string& data_dir) {
-  if (!is_remote_place(place)) return check_is_outside(place, data_dir);
+  if (!is_remote_place(place)) {
+    TRY_VOID(check_is_path(place));
+    return check_is_outside(place, data_dir);
+  }
   TRY_VOID(s3_options(place, settings));
   return {};
 }
 
 Result<std::unique_ptr<storage::backup::BackupStore>> open_backup_store(const BackupPlace& place) {
   if (!is_remote_place(place.place)) {
+    TRY_VOID(check_is_path(place.place));
     return std::make_unique<storage::backup::DirectoryStore>(place.files, normal_dir(place.place));
   }
   TRY(S3Options options, s3_options(place.place, place.s3));

@@ -17,6 +17,9 @@ namespace halite::app {
 // Whether a place needs the network, so that it may take long to answer.
 [[nodiscard]] bool is_remote_place(const std::string& place);
 
+// kInvalidArgument: a URL, perhaps a mistyped one, which would be a directory of a strange name.
+[[nodiscard]] Result<void> check_is_path(const std::string& text);
+
 // kConflict: a directory that is in the data directory, perhaps through links; neither needs to
 // exist yet. Every later backup would contain them, and they would be lost with the data.
 // kInvalidArgument: a wrong URL, or wrong settings for it.

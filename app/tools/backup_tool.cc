@@ -92,6 +92,7 @@ Result<BackupResult> backup_locked(const Options& options, const std::string& to
 
 Result<BackupResult> restored_from(const Options& options, const RestoreFlags& flags,
                                    const Print& err) {
+  TRY_VOID(check_is_path(flags.data_dir));
   const storage::backup::BackupContext work = work_of(options, err);
   TRY(const auto store, open_store(flags.from, options, *work.files));
   return storage::backup::restore(work, *store, flags.backup, plain(flags.data_dir));
@@ -211,6 +212,7 @@ BackupStatus list_backups(const Options& options, const std::string& in, const P
     err(found.error().message);
     return BackupStatus::kNotDone;
   }
+  if (found->empty()) err(fmt::format("there is no backup in {}", in));
   BackupStatus status = BackupStatus::kDone;
   for (const storage::backup::ListedBackup& backup : *found) {
     if (backup.error.empty()) {

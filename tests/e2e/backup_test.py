@@ -172,6 +172,23 @@ class Backups(support.HaliteTest):
         self.assertIn("is inside the data directory", err)
         self.assertFalse((self.scratch / "data").exists())
 
+    def test_what_is_no_directory(self):
+        (self.scratch / "data").mkdir()
+        place = str(self.scratch / "backups")
+        for arguments, said in (
+                (("backup", "--data-dir", "data", "--to", "S3://bucket/x"), "S3://bucket/x is a URL"),
+                (("backup", "--data-dir", "data", "--to", "s3:/bucket/x"), "s3:/bucket/x is a URL"),
+                (("restore", "--from", "https://host/x", "--data-dir", "new"), "https://host/x is a URL"),
+                (("restore", "--from", place, "--data-dir", "s3://bucket/x"), "s3://bucket/x is a URL"),
+                (("restore", "--from", place, "--data-dir", "new", "--backup", ""), "--backup: it is empty"),
+                (("backup", "--url", "http://127.0.0.1:1", "--data-dir", "data"), "--url URL alone"),
+                (("backup", "--url", "http://127.0.0.1:1", "--to", place), "--url URL alone")):
+            with self.subTest(arguments=arguments):
+                code, out, err = self.run_halite(*arguments)
+                self.assertEqual((code, out), (2, ""), err)
+                self.assertIn(said, err)
+        self.assertEqual([path.name for path in self.scratch.iterdir()], ["data"])
+
 
 if __name__ == "__main__":
     support.main()
