@@ -41,9 +41,13 @@ class ObjectWriter {
 class StoreLock {
  public:
   virtual ~StoreLock() = default;
-  // Call it at least once a minute, and before a manifest is written. kConflict: another writer has
-  // taken the lock.
+  // Renews the lock once a minute. Call it after each piece of work, and before a manifest is
+  // written. A lock that is not kept for minutes becomes void. kConflict: another writer has taken
+  // the lock, or could have taken it.
   virtual Result<void> keep() = 0;
+  // Looks at once whether the lock has been held without a gap. Call it after a manifest is
+  // written. Errors as keep().
+  virtual Result<void> confirm() = 0;
 };
 
 class BackupStore {
@@ -62,6 +66,8 @@ class BackupStore {
   // `bytes`.
   virtual Result<std::unique_ptr<ObjectWriter>> create(const StoredObject& object) = 0;
   virtual Result<void> remove(const std::string& name) = 0;
+  // As remove(), but also after the end of the work.
+  virtual Result<void> withdraw(const std::string& name) = 0;
   // Removes what interrupted writers left. The caller holds the lock.
   virtual Result<void> remove_unfinished() = 0;
 

@@ -36,6 +36,7 @@ class DirectoryLock final : public StoreLock {
  public:
   explicit DirectoryLock(std::unique_ptr<FileLock> lock) : lock_(std::move(lock)) {}
   Result<void> keep() override { return {}; }
+  Result<void> confirm() override { return {}; }
 
  private:
   const std::unique_ptr<FileLock> lock_;

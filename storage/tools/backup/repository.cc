@@ -167,7 +167,15 @@ Result<void> BackupRepository::write(const std::string& name, const Manifest& ma
   TRY(const std::unique_ptr<ObjectWriter> writer,
       store_.create({.name = name, .bytes = bytes.size()}));
   TRY_VOID(writer->append(bytes));
-  return writer->finish();
+  TRY_VOID(writer->finish());
+  Result<void> held = lock_->confirm();
+  if (held) return {};
+  const Result<void> withdrawn = store_.withdraw(name);
+  if (!withdrawn) {
+    held.error().message += fmt::format("; contents of {} may be missing, remove it by hand: {}",
+                                        store_.place(name), withdrawn.error().message);
+  }
+  return held;
 }
 
 Result<void> BackupRepository::remove(const std::string& name) {

@@ -58,7 +58,8 @@ class BackupRepository {
   // empty. kNotFound: there is no such backup.
   Result<std::string> find(const std::string& backup);
   Result<Manifest> read(const std::string& name);
-  // kConflict: the lock was lost meanwhile, so that contents may be missing.
+  // kConflict: the lock was lost meanwhile, so that contents may be missing; the manifest is not
+  // kept.
   Result<void> write(const std::string& name, const Manifest& manifest);
 
   // Removes a backup, but none of its contents.

@@ -29,6 +29,7 @@ namespace {
 constexpr std::int64_t kVoidAfterMs = 600'000;
 constexpr std::int64_t kRenewAfterMs = 60'000;
 constexpr std::uint64_t kOwnerBytesMax = 4096;
+constexpr std::size_t kNameDigits = 16;
 constexpr std::string_view kReleased = "released\n";
 
 std::string first_line(const std::string& path) {
@@ -104,9 +105,15 @@ struct Owner {
 };
 
 std::string random_name() {
-  std::array<unsigned char, 8> bytes{};
+  std::array<unsigned char, kNameDigits / 2> bytes{};
   HALITE_CHECK(RAND_bytes(bytes.data(), bytes.size()) == 1, "OpenSSL has no random numbers");
   return to_lower(to_hex({reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
+}
+
+// Whether the text may be of random_name().
+bool is_name(std::string_view text) {
+  return text.size() == kNameDigits &&
+         text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
 class S3Lock final : public StoreLock {
@@ -138,43 +145,68 @@ class S3Lock final : public StoreLock {
                               client_.options().endpoint.authority()));
     }
     for (const ListedObject& other : locks) {
-      if (other.key == key_) continue;
-      TRY_VOID(pass(other, own->modified - other.modified));
+      if (other.key == key_ || !is_name(other.key.substr(folder_.size()))) continue;
+      TRY_VOID(remove_if_void(other, own->modified - other.modified));
     }
-    return {};
+    return check_age();
   }
 
   Result<void> keep() override {
-    const Clock& clock = *client_.options().clock;
-    // Either clock may stand still while the machine sleeps.
-    const std::int64_t passed =
-        std::max(clock.now_ms() - renewed_ms_, (clock.elapsed_us() - renewed_us_) / 1000);
-    if (passed < kRenewAfterMs) return {};
-    TRY(const std::vector<ListedObject> locks, client_.list(key_, true));
-    if (locks.empty()) {
-      taken_ = false;
-      return fail(Errc::kConflict,
-                  fmt::format("{} was locked by another process meanwhile, because this one had "
-                              "not renewed its lock for {} s; start again",
-                              client_.options().url.text(), passed / 1000));
-    }
+    if (age_ms() < kRenewAfterMs) return {};
+    TRY_VOID(confirm());
     return renew();
   }
 
+  // Who may not delete leaves a void lock as it is: that it is listed says too little.
+  Result<void> confirm() override {
+    TRY(const std::vector<ListedObject> locks, client_.list(key_, true));
+    if (std::ranges::find(locks, key_, &ListedObject::key) == locks.end()) {
+      taken_ = false;
+      return lost(fmt::format("was locked by another process meanwhile, because this one had not "
+                              "renewed its lock for {} s",
+                              age_ms() / 1000));
+    }
+    return check_age();
+  }
+
  private:
+  // Since before the last renewal.
+  [[nodiscard]] std::int64_t age_ms() const {
+    const Clock& clock = *client_.options().clock;
+    // Either clock may stand still while the machine sleeps.
+    return std::max(clock.now_ms() - renewed_ms_, (clock.elapsed_us() - renewed_us_) / 1000);
+  }
+
+  [[nodiscard]] std::unexpected<Error> lost(const std::string& why) const {
+    return fail(Errc::kConflict,
+                fmt::format("{} {}; start again", client_.options().url.text(), why));
+  }
+
+  // kConflict: the lock has been void since the last renewal.
+  [[nodiscard]] Result<void> check_age() const {
+    const std::int64_t age = age_ms();
+    if (age < kVoidAfterMs) return {};
+    return lost(fmt::format("may have been locked by another process meanwhile, because this one "
+                            "had not renewed its lock for {} s",
+                            age / 1000));
+  }
+
+  // kConflict: it was void before it was renewed.
   Result<void> renew() {
+    const bool first = !taken_;
     taken_ = true;  // also if the answer is lost
     const Clock& clock = *client_.options().clock;
     const TimestampMs now_ms = clock.now_ms();
     const std::int64_t now_us = clock.elapsed_us();
     TRY_VOID(client_.put(key_, self_.text()));
+    if (!first) TRY_VOID(check_age());
     renewed_ms_ = now_ms;
     renewed_us_ = now_us;
     return {};
   }
 
   // Removes a lock that is void. kConflict: it is not.
-  Result<void> pass(const ListedObject& other, std::int64_t age_ms) {
+  Result<void> remove_if_void(const ListedObject& other, std::int64_t age_ms) {
     if (age_ms <= kVoidAfterMs) {
       const std::uint64_t size = std::min(other.bytes, kOwnerBytesMax);
       const Result<Bytes> text = client_.read(other.key, {.begin = 0, .end = size}, other.bytes);

@@ -113,6 +113,12 @@ Result<std::unique_ptr<ObjectWriter>> S3Store::create(const StoredObject& object
 
 Result<void> S3Store::remove(const std::string& name) { return client_->remove(url().key(name)); }
 
+Result<void> S3Store::withdraw(const std::string& name) {
+  Result<void> removed = remove(name);
+  if (removed || removed.error().code != Errc::kCancelled) return removed;
+  return client_->remove_last(url().key(name));
+}
+
 Result<void> S3Store::remove_unfinished() {
   TRY(const std::vector<UnfinishedUpload> uploads, client_->unfinished_uploads(url().key("")));
   for (const UnfinishedUpload& upload : uploads) TRY_VOID(client_->abort(upload));

@@ -23,6 +23,7 @@ class S3Store final : public BackupStore {
   Result<void> read(const StoredObject& object, const TakeBytes& take) override;
   Result<std::unique_ptr<ObjectWriter>> create(const StoredObject& object) override;
   Result<void> remove(const std::string& name) override;
+  Result<void> withdraw(const std::string& name) override;
   Result<void> remove_unfinished() override;
   [[nodiscard]] std::string place(const std::string& name) const override;
 
