@@ -67,6 +67,7 @@ Result<PruneResult> prune_backups(const BackupContext& work, BackupStore& store,
                                   std::uint32_t keep) {
   HALITE_CHECK(keep > 0, "at least one backup is kept");
   BackupRepository contents(*work.files, store);
+  TRY_VOID(contents.find(""));  // before anything is created in a wrong place
   TRY_VOID(contents.open());
   TRY(const std::vector<std::string> names, contents.backups());
   const std::size_t removed = names.size() > keep ? names.size() - keep : 0;

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "common/check.h"
+#include "common/log.h"
 #include "storage/tools/backup/content_hash.h"
 
 namespace halite::storage::backup {
@@ -101,9 +102,13 @@ Result<void> BackupRepository::read_content(const ContentId& content, const Take
 
 Result<void> BackupRepository::fetch(const ContentId& content, const std::string& path,
                                      const OnProgress& worked) {
-  TRY(const std::unique_ptr<File> file, files_.open(path, OpenFile::kReplace));
+  TRY(std::unique_ptr<File> file, files_.open(path, OpenFile::kReplace));
   const auto take = [&file](BytesView bytes) { return file->append(bytes); };
   Result<void> read = read_content(content, take, worked);
+  if (!read && read.error().code == Errc::kNotFound) {
+    file.reset();
+    TRY_VOID(files_.remove(path));  // an empty file would hide that it is missing
+  }
   if (!read && read.error().code != Errc::kCorruption) return read;
   TRY_VOID(file->sync());
   return read;
@@ -138,6 +143,7 @@ Result<std::string> BackupRepository::find(const std::string& backup) {
 }
 
 Result<Manifest> BackupRepository::read(const std::string& name) {
+  if (lock_ != nullptr) TRY_VOID(lock_->keep());
   if (!manifests_.contains(name)) TRY_VOID(backups());
   const auto object = manifests_.find(name);
   if (object == manifests_.end()) return fail(Errc::kNotFound, store_.place(name) + " is missing");
@@ -197,7 +203,9 @@ Result<RemovedContents> BackupRepository::remove_contents_except(
     ++removed.files;
     removed.bytes += object.bytes;
   }
-  TRY_VOID(store_.remove_unfinished());
+  // What stays takes room, but is no reason to call the rest a failure.
+  const Result<void> tidied = store_.remove_unfinished();
+  if (!tidied) log::warn("unfinished objects stay: {}", tidied.error().message);
   return removed;
 }
 

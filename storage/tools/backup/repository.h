@@ -46,8 +46,8 @@ class BackupRepository {
   [[nodiscard]] bool has(const ContentId& content) const;
   // Stores a durable copy of the file. kCorruption: the file no longer has this content.
   Result<void> add(const std::string& path, const ContentId& content, const OnProgress& worked);
-  // Writes the content to a new file and syncs it, but not its directory. kNotFound: not stored.
-  // kCorruption: the stored bytes do not match; they are copied anyway.
+  // Writes the content to a new file and syncs it, but not its directory. kNotFound: not stored;
+  // there is no file then. kCorruption: the stored bytes do not match; they are copied anyway.
   Result<void> fetch(const ContentId& content, const std::string& path, const OnProgress& worked);
   // Reads the stored content. Errors as fetch().
   Result<void> verify(const ContentId& content, const OnProgress& worked);
@@ -65,7 +65,7 @@ class BackupRepository {
   // Removes a backup, but none of its contents.
   Result<void> remove(const std::string& name);
   // Removes the contents whose ContentId::name() is not in `kept`, and what interrupted writers
-  // left. Only after open(). Files that are not Halite's stay.
+  // left, as far as possible. Only after open(). Files that are not Halite's stay.
   Result<RemovedContents> remove_contents_except(const std::set<std::string>& kept);
 
  private:

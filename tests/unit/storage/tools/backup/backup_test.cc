@@ -204,6 +204,7 @@ TEST_F(RestoreTest, TellsWhatWasDamagedWhenItWasKept) {
   const Result<BackupResult> less = restored();
   ASSERT_TRUE(less) << less.error().message;
   EXPECT_THAT(less->damaged, ElementsAre(HasSubstr("footer"), HasSubstr("missing")));
+  EXPECT_EQ(files_->kind(again_ + "/rocksdb/000012.sst").value(), FileKind::kNone);
 }
 
 TEST_F(RestoreTest, NeedsABackupThatIsThere) {

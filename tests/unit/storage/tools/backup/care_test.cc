@@ -149,6 +149,14 @@ TEST_P(CareTest, PruneRemovesNothingIfAKeptManifestIsDamaged) {
   EXPECT_EQ(list_backups(work_, *store_).value().size(), 1u);
 }
 
+TEST_P(CareTest, AWrongPlaceIsNotFound) {
+  const auto wrong = open("wrong");
+  EXPECT_EQ(prune_backups(work_, *wrong, 1).error().code, Errc::kNotFound);
+  EXPECT_EQ(verify_backup(work_, *wrong, "").error().code, Errc::kNotFound);
+  EXPECT_EQ(files_->kind(dir_.path() + "/wrong").value(), FileKind::kNone);
+  EXPECT_TRUE(s3_.objects().empty());
+}
+
 TEST_P(CareTest, PruneWaitsForNoBackup) {
   backup(kMadeMs);
   const auto other = open();
