@@ -1,6 +1,6 @@
 // A backup repository in a bucket of an S3 store. Format: docs/formats/backup.md.
 //
-//   Memory  one part of an object: S3Options::part_bytes.
+//   Memory  one part of an object: S3Options::part_bytes, or a ten-thousandth of a larger object.
 #pragma once
 
 #include <memory>
