@@ -132,6 +132,10 @@ class FakeS3::Impl {
       Response response = answer(parser.get(), reaction);
       using What = FakeS3Reaction::What;
       if (reaction.what == What::kClose || reaction.what == What::kCloseDone) co_return;
+      if (reaction.what == What::kSilent) {
+        co_await http::async_read(socket, buffer, parser, kAsTuple);  // until the client goes
+        co_return;
+      }
       if (reaction.what == What::kFlip && !response.body().empty()) {
         response.body()[response.body().size() / 2] ^= 1;
       }
@@ -197,7 +201,10 @@ class FakeS3::Impl {
       for (const auto& [name, value] : reaction.headers) response.set(name, value);
       return response;
     }
-    if (reaction.what == FakeS3Reaction::kClose) return {};
+    using What = FakeS3Reaction::What;
+    if (reaction.what == What::kClose || reaction.what == What::kSilent) return {};
+    if (!reaction.body.empty()) return made(200, reaction.body);
+    if (reaction.what == What::kNoRange) call.range.clear();
     return done(call, request.body());
   }
 
@@ -351,6 +358,11 @@ void FakeS3::put(const std::string& key, std::string content) {
 void FakeS3::remove(const std::string& key) {
   const std::lock_guard lock(impl_->mutex_);
   impl_->objects_.erase(key);
+}
+
+void FakeS3::begin_upload(const std::string& key) {
+  const std::lock_guard lock(impl_->mutex_);
+  impl_->uploads_[key + "#by hand"] = {};
 }
 
 std::size_t FakeS3::uploads() const {

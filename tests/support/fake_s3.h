@@ -38,12 +38,15 @@ struct FakeS3Reaction {
     kCloseDone,  // done, then the connection
     kCut,        // done, then half of the answer
     kFlip,       // done, then the answer with a wrong byte in its middle
+    kSilent,     // nothing done, and no answer ever
+    kNoRange,    // the whole object in place of a range
   };
   What what = kAnswer;
   unsigned status = 0;                              // of an error in place of the answer; 0 = none
   std::string code = {};                            // of the error; empty = no XML
   std::map<std::string, std::string> headers = {};  // of the error
   std::string inside = {};                          // XML in the error
+  std::string body = {};                            // in place of the answer; empty = none
 };
 
 class FakeS3 {
@@ -66,6 +69,7 @@ class FakeS3 {
   [[nodiscard]] std::map<std::string, std::string> objects() const;  // key: content
   void put(const std::string& key, std::string content);
   void remove(const std::string& key);
+  void begin_upload(const std::string& key);
   [[nodiscard]] std::size_t uploads() const;            // that are neither complete nor aborted
   [[nodiscard]] std::vector<FakeS3Call> calls() const;  // all so far
 

@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
+#include <future>
 #include <string_view>
+#include <thread>
 #include <utility>
 
 #include <boost/asio/as_tuple.hpp>
@@ -15,13 +17,14 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/ssl/stream.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
 #include <fmt/format.h>
 
 #include "common/bytes/ascii.h"
-#include "common/check.h"
+#include "common/bytes/read_number.h"
 #include "common/threads/task.h"
 #include "common/tls/client_tls.h"
 
@@ -42,6 +45,30 @@ constexpr std::chrono::milliseconds kLook{50};            // at `ended`, while a
 constexpr std::chrono::milliseconds kLastSilence{3'000};  // of requests after the end
 constexpr std::size_t kReadBytes = 64 << 10;              // of the socket at a time
 constexpr std::uint32_t kHeaderBytesMax = 64 << 10;
+constexpr std::chrono::milliseconds kLookUpLook{5};  // at a look-up on another thread
+
+using Addresses = std::vector<std::string>;
+
+Result<Addresses> look_up_by_system(const std::string& host) {
+  asio::io_context context;
+  tcp::resolver resolver(context);
+  boost::system::error_code unknown;
+  const auto found = resolver.resolve(host, "", unknown);
+  if (unknown) return fail(Errc::kUnavailable, fmt::format("{}: {}", host, unknown.message()));
+  Addresses addresses;
+  for (const auto& one : found) addresses.push_back(one.endpoint().address().to_string());
+  return addresses;
+}
+
+std::string text_of(const std::exception_ptr& thrown) {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const std::exception& error) {
+    return error.what();
+  } catch (...) {
+    return "unknown";
+  }
+}
 
 class BeastConnection final : public HttpConnection {
  public:
@@ -60,25 +87,34 @@ class BeastConnection final : public HttpConnection {
   Result<HttpAnswer> run(const HttpRequest& request) {
     patience_ = std::chrono::milliseconds(options_.silence_ms);
     if (request.last) patience_ = std::min(patience_, kLastSilence);
+    const auto is_to_end = [&] { return !request.last && options_.ended && options_.ended(); };
+    cancelled_ = is_to_end();
+    if (cancelled_) return stopped();
     bool done = false;
     Result<HttpAnswer> answer = fail(Errc::kInternal, "the request never finished");
     asio::co_spawn(context_, carry(request),
                    [&](const std::exception_ptr& thrown, Result<HttpAnswer> result) {
-                     HALITE_CHECK(!thrown, "a request threw");
-                     answer = std::move(result);
+                     if (thrown) {
+                       answer = fail(Errc::kInternal,
+                                     fmt::format("the request failed: {}", text_of(thrown)));
+                     } else {
+                       answer = std::move(result);
+                     }
                      done = true;
                    });
-    bool cancelled = false;
     context_.restart();
     while (!done) {
       context_.run_for(kLook);
-      if (done || cancelled || request.last || !options_.ended || !options_.ended()) continue;
-      cancelled = true;
-      if (stream() != nullptr) stream()->cancel();
+      if (done || (!cancelled_ && !is_to_end())) continue;
+      cancelled_ = true;
+      // At each look: the request may be between two operations, or go on with another address.
+      if (stream() != nullptr) stream()->close();
     }
-    if (cancelled) return fail(Errc::kCancelled, "stopped");
+    if (cancelled_) return stopped();
     return answer;
   }
+
+  static std::unexpected<Error> stopped() { return fail(Errc::kCancelled, "stopped"); }
 
   // The request outlives the coroutine.
   Task<HttpAnswer> carry(const HttpRequest& request) {
@@ -93,16 +129,18 @@ class BeastConnection final : public HttpConnection {
 
   Task<void> connect() {
     const S3Endpoint& server = options_.server;
-    tcp::resolver resolver(context_);
-    auto [unknown, found] = co_await resolver.async_resolve(server.host, server.port, kAsTuple);
-    if (unknown) co_return trouble(unknown);
+    const auto until = std::chrono::steady_clock::now() +
+                       std::min(patience_, std::chrono::milliseconds(options_.connect_ms));
+    Result<std::vector<tcp::endpoint>> found = co_await look_up(until);
+    if (!found) co_return std::unexpected(std::move(found).error());
     if (tls_ != nullptr) {
       secure_ = std::make_unique<TlsStream>(context_.get_executor(), *tls_);
     } else {
       plain_ = std::make_unique<beast::tcp_stream>(context_.get_executor());
     }
-    stream()->expires_after(std::min(patience_, std::chrono::milliseconds(options_.connect_ms)));
-    auto [refused, reached] = co_await stream()->async_connect(found, kAsTuple);
+    stream()->expires_at(until);
+    auto [refused, reached] = co_await stream()->async_connect(*found, kAsTuple);
+    if (cancelled_) co_return stopped();
     if (refused) co_return trouble(refused);
     boost::system::error_code ignored;  // an option that only saves time
     stream()->socket().set_option(tcp::no_delay(true), ignored);
@@ -114,6 +152,34 @@ class BeastConnection final : public HttpConnection {
     if (why.empty()) co_return trouble(untrusted);
     co_return fail(Errc::kUnauthenticated, fmt::format("the certificate of {} is not trusted: {}",
                                                        options_.server.authority(), why));
+  }
+
+  // On a thread of its own: the system's look-up cannot be cancelled and may take minutes.
+  Task<std::vector<tcp::endpoint>> look_up(std::chrono::steady_clock::time_point until) {
+    const S3Endpoint& server = options_.server;
+    const auto work = options_.look_up ? options_.look_up : look_up_by_system;
+    std::packaged_task<Result<Addresses>()> task([work, host = server.host] { return work(host); });
+    std::future<Result<Addresses>> future = task.get_future();
+    std::thread(std::move(task)).detach();
+    asio::steady_timer timer(context_);
+    while (future.wait_for(std::chrono::seconds(0)) != std::future_status::ready) {
+      if (cancelled_) co_return stopped();
+      if (std::chrono::steady_clock::now() > until) {
+        co_return fail(Errc::kTimeout,
+                       fmt::format("the look-up of the name {} takes too long", server.host));
+      }
+      timer.expires_after(kLookUpLook);
+      co_await timer.async_wait(kAsTuple);
+    }
+    Result<Addresses> addresses = future.get();
+    if (!addresses) co_return std::unexpected(std::move(addresses).error());
+    std::uint16_t port = 0;
+    std::vector<tcp::endpoint> found;
+    if (!read_number(server.port, port)) co_return fail(Errc::kInvalidArgument, "no port");
+    for (const std::string& address : *addresses) {
+      found.emplace_back(asio::ip::make_address(address), port);
+    }
+    co_return found;
   }
 
   template <class Stream>
@@ -139,6 +205,12 @@ class BeastConnection final : public HttpConnection {
     while (!parser.is_done()) {
       beast::get_lowest_layer(stream).expires_after(patience_);
       auto [unread, bytes] = co_await http::async_read_some(stream, buffer, parser, kAsTuple);
+      if (cancelled_) co_return stopped();
+      if (unread == http::error::body_limit && parser.get().result() == http::status::ok &&
+          request.headers.contains("range")) {
+        co_return fail(Errc::kUnsupported,
+                       fmt::format("{} answers no ranges", options_.server.authority()));
+      }
       if (unread == http::error::body_limit) {
         co_return fail(Errc::kTooLarge,
                        fmt::format("{} answers more than {} bytes", options_.server.authority(),
@@ -157,6 +229,7 @@ class BeastConnection final : public HttpConnection {
       beast::get_lowest_layer(stream).expires_after(patience_);
       auto [unsent, bytes] = co_await http::async_write_some(stream, serializer, kAsTuple);
       if (unsent) co_return unsent;
+      if (cancelled_) co_return make_error_code(asio::error::operation_aborted);
     }
     co_return boost::system::error_code();
   }
@@ -194,6 +267,7 @@ class BeastConnection final : public HttpConnection {
   std::unique_ptr<TlsStream> secure_;
   std::chrono::milliseconds patience_{};  // with a silent server, in the current request
   bool reused_ = false;
+  bool cancelled_ = false;  // the current request
 };
 
 }  // namespace

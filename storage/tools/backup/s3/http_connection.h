@@ -4,7 +4,8 @@
 //   Timeouts  of silence: a request may take long while bytes move.
 //   Threads   one thread at a time; blocks.
 //   Errors    kUnavailable, kTimeout: try again. kUnauthenticated: the certificate is not trusted.
-//             kTooLarge: the answer is longer than allowed. kCancelled.
+//             kTooLarge: the answer is longer than allowed. kUnsupported: so is an answer with a
+//             whole object in place of a range. kCancelled.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +13,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "common/bytes/bytes.h"
 #include "common/result.h"
@@ -39,8 +41,11 @@ struct HttpAnswer {
 struct HttpConnectionOptions {
   S3Endpoint server;
   std::string ca_file;  // PEM; empty = the system's CAs
-  std::uint32_t connect_ms = 15'000;
+  std::uint32_t connect_ms = 15'000;  // with the look-up of the name
   std::uint32_t silence_ms = 60'000;
+  // The IP addresses of a host. Blocks, on a thread of its own, also after the connection has gone.
+  // Empty: the system's.
+  std::function<Result<std::vector<std::string>>(const std::string& host)> look_up = {};
   std::function<bool()> ended;  // return true to end a request with kCancelled; may be empty
 };
 

@@ -14,6 +14,7 @@ namespace halite::storage::backup {
 namespace {
 
 constexpr std::size_t kListedMax = 10'000'000;
+constexpr std::size_t kEmptyPagesMax = 1000;  // of a list; a page may have other folders only
 constexpr std::int64_t kSleepMs = 50;  // between two looks at `ended`
 
 bool is_success(const HttpAnswer& answer) { return answer.status / 100 == 2; }
@@ -21,6 +22,27 @@ bool is_success(const HttpAnswer& answer) { return answer.status / 100 == 2; }
 bool may_pass_later(const Error& error) {
   return error.code == Errc::kUnavailable || error.code == Errc::kTimeout;
 }
+
+// Sees that a list ends whatever the server answers.
+class Pages {
+ public:
+  // A page of so many items, before which `next` is not known. kUnsupported: the list does not end.
+  Result<void> add(std::size_t items, std::string next) {
+    items_ += items;
+    if (items == 0) ++empty_;
+    if (next == last_ || empty_ > kEmptyPagesMax) {
+      return fail(Errc::kUnsupported, "the server's list does not end");
+    }
+    last_ = std::move(next);
+    return {};
+  }
+  [[nodiscard]] bool is_full() const { return items_ > kListedMax; }
+
+ private:
+  std::string last_;
+  std::size_t items_ = 0;
+  std::size_t empty_ = 0;
+};
 
 bool has_completed(const HttpAnswer& answer) { return is_completed_upload(answer.body); }
 
@@ -119,12 +141,20 @@ Result<std::vector<ListedObject>> S3Client::list(const std::string& prefix, bool
   std::vector<ListedObject> found;
   Call listing{.method = "GET", .key = {}, .query = {{"list-type", "2"}, {"prefix", prefix}}};
   if (flat) listing.query["delimiter"] = "/";
+  Pages pages;
   while (true) {
     TRY(const HttpAnswer answer, call(listing));
     TRY(ObjectPage page, parse_object_page(answer.body));
+    const std::size_t items = page.objects.size();
+    // Not every server looks at the prefix and the delimiter.
+    std::erase_if(page.objects, [&](const ListedObject& object) {
+      return !object.key.starts_with(prefix) ||
+             (flat && object.key.find('/', prefix.size()) != std::string::npos);
+    });
     std::ranges::move(page.objects, std::back_inserter(found));
     if (page.next.empty()) break;
-    if (found.size() > kListedMax) {
+    TRY_VOID(pages.add(items, page.next));
+    if (pages.is_full()) {
       return fail(Errc::kTooLarge, fmt::format("{}: more than {} objects begin with {}",
                                                name_of(listing), kListedMax, prefix));
     }
@@ -140,21 +170,30 @@ Result<Bytes> S3Client::read(const std::string& key, ByteRange range, std::uint6
   // An empty object has no range.
   if (size > 0) reading.range = fmt::format("bytes={}-{}", range.begin, range.end - 1);
   reading.answer_bytes_max = std::max(wanted, reading.answer_bytes_max);
+  const bool is_whole = wanted == size;
   const auto other_size = [&](std::string_view what) {
-    return fail(Errc::kCorruption, fmt::format("s3://{}/{} has {} instead of {} bytes",
+    return fail(Errc::kCorruption, fmt::format("s3://{}/{} has {}; {} bytes were expected",
                                                options_.url.bucket, key, what, size));
   };
   Result<HttpAnswer> answer = call(reading);
-  if (!answer && answer.error().code == Errc::kTooLarge) return other_size("more");
-  if (!answer && answer.error().code == Errc::kCorruption) return other_size("less");
+  if (!answer && (answer.error().code == Errc::kTooLarge ||
+                  (is_whole && answer.error().code == Errc::kUnsupported))) {
+    return other_size("more bytes");
+  }
+  if (!answer && answer.error().code == Errc::kCorruption) return other_size("fewer bytes");
   TRY(HttpAnswer got, std::move(answer));
-  if (got.body.size() != wanted) return other_size(fmt::format("{} or more", got.body.size()));
-  if (got.status == 206) {
-    const std::string which = fmt::format("bytes {}-{}/{}", range.begin, range.end - 1, size);
-    if (got.header("content-range") != which) return other_size(got.header("content-range"));
-  } else if (wanted != size) {
+  if (got.status != 206 && !is_whole) {
     return fail(Errc::kUnsupported,
                 fmt::format("{}: the server answers no ranges", name_of(reading)));
+  }
+  if (got.body.size() != wanted) {
+    return other_size(fmt::format("{} bytes or more", got.body.size()));
+  }
+  if (got.status == 206) {
+    const std::string which = fmt::format("bytes {}-{}/{}", range.begin, range.end - 1, size);
+    if (got.header("content-range") != which) {
+      return other_size(fmt::format("the range \"{}\"", got.header("content-range")));
+    }
   }
   return std::move(got.body);
 }
@@ -216,7 +255,14 @@ Result<void> S3Client::complete(const UnfinishedUpload& upload,
   return std::unexpected(answer.error());
 }
 
-Result<void> S3Client::abort(const UnfinishedUpload& upload) {
+Result<void> S3Client::remove_upload(const UnfinishedUpload& upload) {
+  const Result<HttpAnswer> answer =
+      call({.method = "DELETE", .key = upload.key, .query = {{"uploadId", upload.id}}});
+  if (answer || answer.error().code == Errc::kNotFound) return {};
+  return std::unexpected(answer.error());
+}
+
+Result<void> S3Client::remove_upload_last(const UnfinishedUpload& upload) {
   TRY_VOID(call(
       {.method = "DELETE", .key = upload.key, .query = {{"uploadId", upload.id}}, .last = true}));
   return {};
@@ -225,15 +271,19 @@ Result<void> S3Client::abort(const UnfinishedUpload& upload) {
 Result<std::vector<UnfinishedUpload>> S3Client::unfinished_uploads(const std::string& prefix) {
   std::vector<UnfinishedUpload> found;
   Call listing{.method = "GET", .key = {}, .query = {{"uploads", ""}, {"prefix", prefix}}};
+  Pages pages;
   while (true) {
     TRY(const HttpAnswer answer, call(listing));
     TRY(UploadPage page, parse_upload_page(answer.body));
+    const std::size_t items = page.uploads.size();
     // Not every server looks at the prefix.
     std::erase_if(page.uploads, [&prefix](const UnfinishedUpload& upload) {
       return !upload.key.starts_with(prefix);
     });
     std::ranges::move(page.uploads, std::back_inserter(found));
-    if (!page.more || found.size() > kListedMax) return found;
+    if (!page.more) return found;
+    TRY_VOID(pages.add(items, page.next.key + "\n" + page.next.id));
+    if (pages.is_full()) return found;
     listing.query["key-marker"] = page.next.key;
     listing.query["upload-id-marker"] = page.next.id;
   }

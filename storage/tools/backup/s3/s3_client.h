@@ -31,6 +31,7 @@ class S3Client {
   [[nodiscard]] static Result<std::unique_ptr<S3Client>> make(S3Options options);
 
   // All objects whose keys begin with `prefix`, by key; with `flat` those without a '/' after it.
+  // kUnsupported: the server's list does not end.
   Result<std::vector<ListedObject>> list(const std::string& prefix, bool flat);
   // A range of an object of `size` bytes. kCorruption: it has another size.
   Result<Bytes> read(const std::string& key, ByteRange range, std::uint64_t size);
@@ -45,11 +46,12 @@ class S3Client {
                                BytesView bytes);
   Result<void> complete(const UnfinishedUpload& upload, const std::vector<std::string>& etags,
                         std::uint64_t size);
-  // Once, also after the end of the work.
-  Result<void> abort(const UnfinishedUpload& upload);
+  // Not an error if it does not exist.
+  Result<void> remove_upload(const UnfinishedUpload& upload);
   Result<std::vector<UnfinishedUpload>> unfinished_uploads(const std::string& prefix);
 
-  // As put() and remove(), but once, also after the end of the work.
+  // As put() and the others, but once, also after the end of the work.
+  Result<void> remove_upload_last(const UnfinishedUpload& upload);
   Result<void> put_last(const std::string& key, BytesView bytes);
   Result<void> remove_last(const std::string& key);
 

@@ -1,18 +1,27 @@
 #include "storage/tools/backup/s3/s3_store.h"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "common/check.h"
 #include "common/log.h"
+#include "storage/tools/backup/manifest.h"
 #include "storage/tools/backup/s3/s3_lock.h"
 
 namespace halite::storage::backup {
 namespace {
 
 constexpr std::uint64_t kPartsMax = 10'000;  // S3's limit of an object
+
+// Whether Halite writes objects of this name. Others may be of another program in the bucket.
+bool is_own(std::string_view name) {
+  constexpr std::string_view kContents = "files/";
+  if (name.starts_with(kContents)) return ContentId::is_name(name.substr(kContents.size()));
+  return name.ends_with(kManifestEnd) && name.find('/') == std::string_view::npos;
+}
 
 class S3Writer final : public ObjectWriter {
  public:
@@ -24,7 +33,7 @@ class S3Writer final : public ObjectWriter {
 
   ~S3Writer() override {
     if (upload_.id.empty()) return;
-    const Result<void> aborted = client_.abort(upload_);
+    const Result<void> aborted = client_.remove_upload_last(upload_);
     if (!aborted) log::warn("an unfinished upload stays: {}", aborted.error().message);
   }
   S3Writer(const S3Writer&) = delete;
@@ -121,7 +130,9 @@ Result<void> S3Store::withdraw(const std::string& name) {
 
 Result<void> S3Store::remove_unfinished() {
   TRY(const std::vector<UnfinishedUpload> uploads, client_->unfinished_uploads(url().key("")));
-  for (const UnfinishedUpload& upload : uploads) TRY_VOID(client_->abort(upload));
+  for (const UnfinishedUpload& upload : uploads) {
+    if (is_own(upload.key.substr(url().key("").size()))) TRY_VOID(client_->remove_upload(upload));
+  }
   return {};
 }
 

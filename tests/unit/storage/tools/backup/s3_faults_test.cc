@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "storage/files/posix_files.h"
+#include "storage/tools/backup/repository.h"
 #include "storage/tools/backup/s3/s3_store.h"
 #include "tests/support/fake_s3.h"
 
@@ -23,7 +25,10 @@ class S3Faults : public testing::Test {
     return S3Store::make(options).value();
   }
   static Result<void> write(BackupStore& store, const Bytes& bytes) {
-    TRY(const auto writer, store.create({.name = "files/x", .bytes = bytes.size()}));
+    return write(store, "files/x", bytes);
+  }
+  static Result<void> write(BackupStore& store, const std::string& name, const Bytes& bytes) {
+    TRY(const auto writer, store.create({.name = name, .bytes = bytes.size()}));
     TRY_VOID(writer->append(bytes));
     return writer->finish();
   }
@@ -133,11 +138,94 @@ TEST_F(S3Faults, WhatAKilledWriterLeftIsRemoved) {
     if (call.method == "PUT") return {.status = 403, .code = "AccessDenied"};
     return {};
   });
-  ASSERT_FALSE(write(*store(), large_));
-  EXPECT_EQ(s3_.uploads(), 1u);
-  s3_.script({});
+  ASSERT_FALSE(write(*store(), "files/" + std::string(32, 'a') + "-4500", large_));
+  ASSERT_FALSE(write(*store(), "20261123T001500.000Z.manifest", large_));
+  EXPECT_EQ(s3_.uploads(), 2u);
+  fail_every_second({.status = 503, .code = "SlowDown"});
   ASSERT_TRUE(store()->remove_unfinished());
   EXPECT_EQ(s3_.uploads(), 0u);
+}
+
+TEST_F(S3Faults, UploadsOfOthersStay) {
+  const std::string content = std::string(32, 'a') + "-4500";
+  for (const std::string& name : {"p/files/x", "p/x", "p/sub/20261123T001500.000Z.manifest",
+                                  "p2/20261123T001500.000Z.manifest"}) {
+    s3_.begin_upload(name);
+  }
+  s3_.begin_upload("p/sub/files/" + content);
+  s3_.begin_upload("p/files/" + content);
+  ASSERT_TRUE(store()->remove_unfinished());
+  EXPECT_EQ(s3_.uploads(), 5u);
+}
+
+TEST_F(S3Faults, AnUploadThatIsGoneNeedsNoRemoval) {
+  s3_.begin_upload("p/20261123T001500.000Z.manifest");
+  s3_.script([](const FakeS3Call& call) -> FakeS3Reaction {
+    if (call.method == "DELETE") return {.status = 404, .code = "NoSuchUpload"};
+    return {};
+  });
+  EXPECT_TRUE(store()->remove_unfinished());
+}
+
+TEST_F(S3Faults, PruneDoesNotFailAtWhatIsUnfinished) {
+  const auto files = posix_files();
+  const auto store = this->store();
+  BackupRepository contents(*files, *store);
+  ASSERT_TRUE(contents.open());
+  s3_.put("p/files/" + std::string(32, 'a') + "-1", "a");
+  s3_.script([](const FakeS3Call& call) -> FakeS3Reaction {
+    if (call.query.contains("uploads")) return {.status = 403, .code = "AccessDenied"};
+    return {};
+  });
+  const auto removed = contents.remove_contents_except({});
+  ASSERT_TRUE(removed) << removed.error().message;
+  EXPECT_EQ(removed->files, 1u);
+}
+
+// A server that does not look at the prefix, or answers anything at all.
+TEST_F(S3Faults, OnlyKeysThatWereAskedForAreListed) {
+  const std::string rest =
+      "<LastModified>2026-11-23T00:15:00Z</LastModified><Size>1</Size></Contents>";
+  std::string body = "<ListBucketResult>";
+  for (const char* const key : {"", "x", "p/files/a", "p/files/sub/b", "other/files/c"}) {
+    body += "<Contents><Key>" + std::string(key) + "</Key>" + rest;
+  }
+  body += "<IsTruncated>false</IsTruncated></ListBucketResult>";
+  s3_.script([&body](const FakeS3Call&) { return FakeS3Reaction{.body = body}; });
+  EXPECT_THAT(store()->list("files").value(),
+              testing::ElementsAre(StoredObject{.name = "files/a", .bytes = 1}));
+}
+
+TEST_F(S3Faults, AListThatDoesNotEndIsRefused) {
+  s3_.script([](const FakeS3Call& call) {
+    const bool uploads = call.query.contains("uploads");
+    return FakeS3Reaction{
+        .body = uploads ? "<ListMultipartUploadsResult><IsTruncated>true</IsTruncated>"
+                          "<NextKeyMarker>k</NextKeyMarker><NextUploadIdMarker>u"
+                          "</NextUploadIdMarker></ListMultipartUploadsResult>"
+                        : "<ListBucketResult><IsTruncated>true</IsTruncated>"
+                          "<NextContinuationToken>t</NextContinuationToken></ListBucketResult>"};
+  });
+  EXPECT_EQ(store()->list("files").error().code, Errc::kUnsupported);
+  EXPECT_EQ(store()->remove_unfinished().error().code, Errc::kUnsupported);
+  s3_.script([](const FakeS3Call& call) {
+    return FakeS3Reaction{.body = "<ListBucketResult><IsTruncated>true</IsTruncated>"
+                                  "<NextContinuationToken>" +
+                                  std::to_string(call.number) +
+                                  "</NextContinuationToken></ListBucketResult>"};
+  });
+  EXPECT_EQ(store()->list("files").error().code, Errc::kUnsupported);
+}
+
+TEST_F(S3Faults, AServerWithoutRangesIsNamed) {
+  for (const Bytes& bytes : {large_, Bytes(9 << 20, 'l')}) {  // the second above the limit, 8 MiB
+    s3_.put("p/files/x", bytes);
+    s3_.script([](const FakeS3Call&) { return FakeS3Reaction{.what = FakeS3Reaction::kNoRange}; });
+    const Result<Bytes> none = read(*store(), bytes.size());
+    ASSERT_FALSE(none);
+    EXPECT_EQ(none.error().code, Errc::kUnsupported);
+    EXPECT_THAT(none.error().message, HasSubstr("answers no ranges"));
+  }
 }
 
 // S3 may answer 200 to the completion and then an error.
@@ -206,7 +294,37 @@ TEST_F(S3Faults, AWrongRegionIsNamed) {
   EXPECT_THAT(refusal({.status = 307}).message, HasSubstr("or the endpoint 127.0.0.1"));
 }
 
-TEST_F(S3Faults, AnEndIsSeenInAPauseAndInARequest) {
+// Of a server that is silent for longer than the test may take.
+TEST_F(S3Faults, AnEndIsSeenInARequestThatIsNotAnswered) {
+  std::atomic<bool> ended = false;
+  const auto patient = [&ended](S3Options& options) {
+    options.ended = [&ended] { return ended.load(); };
+    options.silence_ms = 600'000;
+  };
+  s3_.script([&ended](const FakeS3Call&) -> FakeS3Reaction {
+    ended = true;
+    return {.what = FakeS3Reaction::kSilent};
+  });
+  EXPECT_EQ(store(patient)->list("files").error().code, Errc::kCancelled);
+  EXPECT_EQ(s3_.calls().size(), 1u);
+
+  ended = false;
+  s3_.script([&ended](const FakeS3Call& call) -> FakeS3Reaction {
+    if (call.method != "PUT") return {};
+    ended = true;
+    return {.what = FakeS3Reaction::kSilent};
+  });
+  EXPECT_EQ(write(*store(patient), large_).error().code, Errc::kCancelled);
+  EXPECT_EQ(s3_.uploads(), 0u) << "it is aborted";
+}
+
+TEST_F(S3Faults, NothingIsSentAfterTheEnd) {
+  const auto store = this->store([](S3Options& options) { options.ended = [] { return true; }; });
+  EXPECT_EQ(store->list("files").error().code, Errc::kCancelled);
+  EXPECT_TRUE(s3_.calls().empty());
+}
+
+TEST_F(S3Faults, AnEndIsSeenInAPause) {
   std::atomic<bool> ended = false;
   s3_.script([&ended](const FakeS3Call&) -> FakeS3Reaction {
     ended = true;
