@@ -92,16 +92,15 @@ class BeastConnection final : public HttpConnection {
     if (cancelled_) return stopped();
     bool done = false;
     Result<HttpAnswer> answer = fail(Errc::kInternal, "the request never finished");
-    asio::co_spawn(context_, carry(request),
-                   [&](const std::exception_ptr& thrown, Result<HttpAnswer> result) {
-                     if (thrown) {
-                       answer = fail(Errc::kInternal,
-                                     fmt::format("the request failed: {}", text_of(thrown)));
-                     } else {
-                       answer = std::move(result);
-                     }
-                     done = true;
-                   });
+    asio::co_spawn(
+        context_, carry(request), [&](const std::exception_ptr& thrown, Result<HttpAnswer> result) {
+          if (thrown) {
+            answer = fail(Errc::kInternal, fmt::format("the request failed: {}", text_of(thrown)));
+          } else {
+            answer = std::move(result);
+          }
+          done = true;
+        });
     context_.restart();
     while (!done) {
       context_.run_for(kLook);

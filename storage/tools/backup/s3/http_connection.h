@@ -40,7 +40,7 @@ struct HttpAnswer {
 
 struct HttpConnectionOptions {
   S3Endpoint server;
-  std::string ca_file;  // PEM; empty = the system's CAs
+  std::string ca_file;                // PEM; empty = the system's CAs
   std::uint32_t connect_ms = 15'000;  // with the look-up of the name
   std::uint32_t silence_ms = 60'000;
   // The IP addresses of a host. Blocks, on a thread of its own, also after the connection has gone.

@@ -16,7 +16,7 @@ namespace {
 constexpr unsigned kParse = pugi::parse_cdata | pugi::parse_escapes | pugi::parse_eol;
 constexpr std::size_t kPageItemsMax = 10'000;  // S3 answers 1000 at most
 
-std::unexpected<Error> strange(std::string_view wanted, std::string_view why) {
+std::unexpected<Error> wrong_document(std::string_view wanted, std::string_view why) {
   return fail(Errc::kUnavailable, fmt::format("the server's answer is no {}: {}", wanted, why));
 }
 
@@ -25,10 +25,11 @@ Result<pugi::xml_node> root_of(pugi::xml_document& document, std::string_view xm
                                const char* name) {
   const pugi::xml_parse_result parsed =
       document.load_buffer(xml.data(), xml.size(), kParse, pugi::encoding_utf8);
-  if (!parsed) return strange(name, parsed.description());
+  if (!parsed) return wrong_document(name, parsed.description());
   const pugi::xml_node root = document.document_element();
   if (std::string_view(root.name()) != name) {
-    return strange(name, fmt::format("it is <{}>", std::string_view(root.name()).substr(0, 64)));
+    return wrong_document(name,
+                          fmt::format("it is <{}>", std::string_view(root.name()).substr(0, 64)));
   }
   return root;
 }
@@ -36,8 +37,8 @@ Result<pugi::xml_node> root_of(pugi::xml_document& document, std::string_view xm
 // The text of an element that must occur once.
 Result<std::string> text_of(const pugi::xml_node& node, const char* name) {
   const pugi::xml_node child = node.child(name);
-  if (!child) return strange(node.name(), fmt::format("no <{}>", name));
-  if (child.next_sibling(name)) return strange(node.name(), fmt::format("two <{}>", name));
+  if (!child) return wrong_document(node.name(), fmt::format("no <{}>", name));
+  if (child.next_sibling(name)) return wrong_document(node.name(), fmt::format("two <{}>", name));
   return std::string(child.text().get());
 }
 
@@ -45,7 +46,7 @@ Result<bool> flag_of(const pugi::xml_node& node, const char* name) {
   TRY(const std::string text, text_of(node, name));
   if (text == "true") return true;
   if (text == "false") return false;
-  return strange(node.name(), fmt::format("<{}> is neither true nor false", name));
+  return wrong_document(node.name(), fmt::format("<{}> is neither true nor false", name));
 }
 
 // "2009-10-12T17:50:30.000Z", with or without the fraction.
@@ -67,7 +68,7 @@ Result<TimestampMs> time_of(const pugi::xml_node& node, const char* name) {
   const std::chrono::year_month_day date{std::chrono::year(year), std::chrono::month(month),
                                          std::chrono::day(day)};
   if (!read || !date.ok() || hour > 23 || minute > 59 || second > 60) {
-    return strange(node.name(), fmt::format("<{}> is no time", name));
+    return wrong_document(node.name(), fmt::format("<{}> is no time", name));
   }
   const std::chrono::sys_seconds seconds = std::chrono::sys_days(date) + std::chrono::hours(hour) +
                                            std::chrono::minutes(minute) +
@@ -79,7 +80,7 @@ Result<ListedObject> object_of(const pugi::xml_node& node) {
   ListedObject object;
   TRY(object.key, text_of(node, "Key"));
   TRY(const std::string size, text_of(node, "Size"));
-  if (!read_number(size, object.bytes)) return strange("Contents", "<Size> is no number");
+  if (!read_number(size, object.bytes)) return wrong_document("Contents", "<Size> is no number");
   TRY(object.modified, time_of(node, "LastModified"));
   return object;
 }
@@ -101,14 +102,15 @@ Result<ObjectPage> parse_object_page(std::string_view xml) {
   TRY(const pugi::xml_node root, root_of(document, xml, "ListBucketResult"));
   ObjectPage page;
   for (const pugi::xml_node& node : root.children("Contents")) {
-    if (page.objects.size() == kPageItemsMax) return strange(root.name(), "too many <Contents>");
+    if (page.objects.size() == kPageItemsMax)
+      return wrong_document(root.name(), "too many <Contents>");
     TRY(ListedObject object, object_of(node));
     page.objects.push_back(std::move(object));
   }
   TRY(const bool more, flag_of(root, "IsTruncated"));
   if (!more) return page;
   TRY(page.next, text_of(root, "NextContinuationToken"));
-  if (page.next.empty()) return strange(root.name(), "<NextContinuationToken> is empty");
+  if (page.next.empty()) return wrong_document(root.name(), "<NextContinuationToken> is empty");
   return page;
 }
 
@@ -117,7 +119,8 @@ Result<UploadPage> parse_upload_page(std::string_view xml) {
   TRY(const pugi::xml_node root, root_of(document, xml, "ListMultipartUploadsResult"));
   UploadPage page;
   for (const pugi::xml_node& node : root.children("Upload")) {
-    if (page.uploads.size() == kPageItemsMax) return strange(root.name(), "too many <Upload>");
+    if (page.uploads.size() == kPageItemsMax)
+      return wrong_document(root.name(), "too many <Upload>");
     UnfinishedUpload upload;
     TRY(upload.key, text_of(node, "Key"));
     TRY(upload.id, text_of(node, "UploadId"));
@@ -134,7 +137,7 @@ Result<std::string> parse_upload_id(std::string_view xml) {
   pugi::xml_document document;
   TRY(const pugi::xml_node root, root_of(document, xml, "InitiateMultipartUploadResult"));
   TRY(std::string id, text_of(root, "UploadId"));
-  if (id.empty()) return strange(root.name(), "<UploadId> is empty");
+  if (id.empty()) return wrong_document(root.name(), "<UploadId> is empty");
   return id;
 }
 

@@ -15,11 +15,11 @@ namespace {
 
 constexpr std::size_t kListedMax = 10'000'000;
 constexpr std::size_t kEmptyPagesMax = 1000;  // of a list; a page may have other folders only
-constexpr std::int64_t kSleepMs = 50;  // between two looks at `ended`
+constexpr std::int64_t kSleepMs = 50;         // between two looks at `ended`
 
 bool is_success(const HttpAnswer& answer) { return answer.status / 100 == 2; }
 
-bool may_pass_later(const Error& error) {
+bool is_retryable(const Error& error) {
   return error.code == Errc::kUnavailable || error.code == Errc::kTimeout;
 }
 
@@ -119,11 +119,11 @@ Result<HttpAnswer> S3Client::call(const Call& call) {
       const bool accepted = is_success(*answer) && (!call.accepts || call.accepts(*answer));
       if (accepted) return answer;
       error = to_error(*answer, name_of(call), options_);
-      if (!may_pass(*answer)) return std::unexpected(std::move(error));
+      if (!is_retryable(*answer)) return std::unexpected(std::move(error));
     } else {
       error = std::move(answer).error();
       error.message = fmt::format("{}: {}", name_of(call), error.message);
-      if (!may_pass_later(error)) return std::unexpected(std::move(error));
+      if (!is_retryable(error)) return std::unexpected(std::move(error));
       // The server may close an idle connection at any time.
       if (connection_->was_reused() && attempts == 1 && !call.last) continue;
     }

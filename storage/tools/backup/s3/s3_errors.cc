@@ -16,9 +16,9 @@ namespace {
 constexpr std::size_t kMessageBytesMax = 500;
 
 // Codes of a request that arrived damaged or late, with a status that says otherwise.
-constexpr std::array<std::string_view, 6> kPassing = {"RequestTimeout", "IncompleteBody",
-                                                      "BadDigest",      "XAmzContentSHA256Mismatch",
-                                                      "SlowDown",       "InternalError"};
+constexpr std::array<std::string_view, 6> kRetryable = {
+    "RequestTimeout", "IncompleteBody", "BadDigest", "XAmzContentSHA256Mismatch",
+    "SlowDown",       "InternalError"};
 
 std::string shortened(std::string text) {
   for (char& byte : text) {
@@ -61,7 +61,7 @@ struct Meaning {
   std::string text;  // empty: what the server says is enough
 };
 
-Meaning meaning_of_code(const HttpAnswer& answer, const S3Error& error, const S3Options& options) {
+Meaning meaning_of(const HttpAnswer& answer, const S3Error& error, const S3Options& options) {
   if (error.code == "NoSuchBucket") {
     return {Errc::kInvalidArgument, fmt::format("{} has no bucket \"{}\"; create it first",
                                                 options.endpoint.authority(), options.url.bucket)};
@@ -97,20 +97,20 @@ Meaning meaning_of_code(const HttpAnswer& answer, const S3Error& error, const S3
   if (answer.status == 416) return {Errc::kCorruption, ""};
   if (answer.status == 404) return {Errc::kNotFound, ""};
   if (answer.status == 401) return {Errc::kUnauthenticated, ""};
-  return {may_pass(answer) ? Errc::kUnavailable : Errc::kInvalidArgument, ""};
+  return {is_retryable(answer) ? Errc::kUnavailable : Errc::kInvalidArgument, ""};
 }
 
 }  // namespace
 
-bool may_pass(const HttpAnswer& answer) {
+bool is_retryable(const HttpAnswer& answer) {
   if (answer.status >= 500 && answer.status != 501) return true;
   if (answer.status == 429 || answer.status == 408) return true;
-  return std::ranges::find(kPassing, parse_s3_error(answer.body).code) != kPassing.end();
+  return std::ranges::find(kRetryable, parse_s3_error(answer.body).code) != kRetryable.end();
 }
 
 Error to_error(const HttpAnswer& answer, const std::string& what, const S3Options& options) {
   const S3Error error = parse_s3_error(answer.body);
-  const Meaning meaning = meaning_of_code(answer, error, options);
+  const Meaning meaning = meaning_of(answer, error, options);
   std::string said = fmt::format("{}", answer.status);
   if (!error.code.empty()) said += " " + shortened(error.code);
   if (!error.message.empty()) said += ": " + shortened(error.message);

@@ -13,7 +13,7 @@
 namespace halite::storage::backup {
 
 // Whether the same request may succeed later. `answer` is no success.
-[[nodiscard]] bool may_pass(const HttpAnswer& answer);
+[[nodiscard]] bool is_retryable(const HttpAnswer& answer);
 
 // kNotFound: there is no such object or upload. kForbidden: no permission. kUnauthenticated: the
 // keys or the clock are wrong. kInvalidArgument: the bucket, the region or the endpoint is wrong.

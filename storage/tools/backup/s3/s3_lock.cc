@@ -162,9 +162,10 @@ class S3Lock final : public StoreLock {
     TRY(const std::vector<ListedObject> locks, client_.list(key_, true));
     if (std::ranges::find(locks, key_, &ListedObject::key) == locks.end()) {
       taken_ = false;
-      return lost(fmt::format("was locked by another process meanwhile, because this one had not "
-                              "renewed its lock for {} s",
-                              age_ms() / 1000));
+      return lost(
+          fmt::format("was locked by another process meanwhile, because this one had not "
+                      "renewed its lock for {} s",
+                      age_ms() / 1000));
     }
     return check_age();
   }
@@ -186,9 +187,10 @@ class S3Lock final : public StoreLock {
   [[nodiscard]] Result<void> check_age() const {
     const std::int64_t age = age_ms();
     if (age < kVoidAfterMs) return {};
-    return lost(fmt::format("may have been locked by another process meanwhile, because this one "
-                            "had not renewed its lock for {} s",
-                            age / 1000));
+    return lost(
+        fmt::format("may have been locked by another process meanwhile, because this one "
+                    "had not renewed its lock for {} s",
+                    age / 1000));
   }
 
   // kConflict: it was void before it was renewed.

@@ -209,10 +209,11 @@ TEST_F(S3Faults, AListThatDoesNotEndIsRefused) {
   EXPECT_EQ(store()->list("files").error().code, Errc::kUnsupported);
   EXPECT_EQ(store()->remove_unfinished().error().code, Errc::kUnsupported);
   s3_.script([](const FakeS3Call& call) {
-    return FakeS3Reaction{.body = "<ListBucketResult><IsTruncated>true</IsTruncated>"
-                                  "<NextContinuationToken>" +
-                                  std::to_string(call.number) +
-                                  "</NextContinuationToken></ListBucketResult>"};
+    return FakeS3Reaction{.body =
+                              "<ListBucketResult><IsTruncated>true</IsTruncated>"
+                              "<NextContinuationToken>" +
+                              std::to_string(call.number) +
+                              "</NextContinuationToken></ListBucketResult>"};
   });
   EXPECT_EQ(store()->list("files").error().code, Errc::kUnsupported);
 }

@@ -165,8 +165,7 @@ TEST_F(S3LockTest, ARenewalThatTakesTooLongLosesIt) {
 
 TEST_F(S3LockTest, OtherObjectsStay) {
   const std::vector<std::string> others = {"p/locks/README", "p/locks/1", "p/locks/",
-                                           "p/locks/0123456789ABCDEF",
-                                           "p/locks/0123456789abcdef0"};
+                                           "p/locks/0123456789ABCDEF", "p/locks/0123456789abcdef0"};
   for (const std::string& key : others) s3_.put(key, "released\n");
   pass(660'000);
   EXPECT_TRUE(lock_s3(*client_));
