@@ -38,13 +38,6 @@ std::string setting_or(const std::string& setting, std::initializer_list<const c
   return {};
 }
 
-// Without dots and a slash at the end.
-std::string normal_dir(const std::string& path) {
-  const std::filesystem::path normal =
-      std::filesystem::absolute(path).lexically_normal() / std::filesystem::path();
-  return normal.parent_path().string();
-}
-
 std::string amazon_host(std::string_view region) {
   return fmt::format("s3.{}.amazonaws.com{}", region, region.starts_with("cn-") ? ".cn" : "");
 }
@@ -110,6 +103,12 @@ Result<void> check_is_path(const std::string& text) {
       fmt::format("{0} is a URL, where a directory is expected; write ./{0} for a directory "
                   "of this name",
                   text));
+}
+
+std::string normal_dir(const std::string& path) {
+  const std::filesystem::path normal =
+      std::filesystem::absolute(path).lexically_normal() / std::filesystem::path();
+  return normal.parent_path().string();
 }
 
 bool is_remote_place(const std::string& place) { return storage::backup::is_s3_url(place); }

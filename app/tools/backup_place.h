@@ -14,6 +14,9 @@
 
 namespace halite::app {
 
+// The absolute path, without dots and a slash at the end.
+[[nodiscard]] std::string normal_dir(const std::string& path);
+
 // Whether a place needs the network, so that it may take long to answer.
 [[nodiscard]] bool is_remote_place(const std::string& place);
 

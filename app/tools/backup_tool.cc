@@ -1,7 +1,6 @@
 #include "app/tools/backup_tool.h"
 
 #include <chrono>
-#include <filesystem>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -61,12 +60,6 @@ BackupStatus print_outcome(const Result<BackupResult>& outcome, std::string_view
   return outcome->damaged.empty() ? BackupStatus::kDone : BackupStatus::kDamaged;
 }
 
-std::string plain(const std::string& path) {
-  const std::filesystem::path normal =
-      std::filesystem::absolute(path).lexically_normal() / std::filesystem::path();
-  return normal.parent_path().string();
-}
-
 Result<std::unique_ptr<storage::backup::BackupStore>> open_store(const std::string& place,
                                                                  const Options& options,
                                                                  storage::FileSystem& files) {
@@ -81,8 +74,8 @@ Result<BackupResult> backup_locked(const Options& options, const std::string& to
       storage::check::find_missing_data(look_options(options)));
   const storage::backup::BackupContext work = work_of(options, err);
   TRY(const auto store, open_store(to, options, *work.files));
-  TRY(BackupResult outcome,
-      storage::backup::make_backup(work, plain(options.data_dir), *store, SystemClock().now_ms()));
+  TRY(BackupResult outcome, storage::backup::make_backup(work, normal_dir(options.data_dir), *store,
+                                                         SystemClock().now_ms()));
   // The rest is worth a backup, but must be reported as incomplete.
   for (const std::string& what : {missing.names, missing.chunks}) {
     if (!what.empty()) outcome.damaged.push_back(what);
@@ -95,7 +88,7 @@ Result<BackupResult> restored_from(const Options& options, const RestoreFlags& f
   TRY_VOID(check_is_path(flags.data_dir));
   const storage::backup::BackupContext work = work_of(options, err);
   TRY(const auto store, open_store(flags.from, options, *work.files));
-  return storage::backup::restore(work, *store, flags.backup, plain(flags.data_dir));
+  return storage::backup::restore(work, *store, flags.backup, normal_dir(flags.data_dir));
 }
 
 Result<BackupResult> verified(const Options& options, const std::string& in,
