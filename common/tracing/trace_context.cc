@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "common/bytes/ascii.h"
+
 namespace halite {
 namespace {
 
@@ -11,19 +13,15 @@ constexpr std::size_t kTenantBytesMax = 241;  // before the @
 constexpr std::size_t kSystemBytesMax = 14;   // after it
 constexpr std::size_t kValueBytesMax = 256;
 
-// Only small letters: capitals are not valid.
-std::optional<std::uint8_t> hex_digit(char c) {
-  if (c >= '0' && c <= '9') return static_cast<std::uint8_t>(c - '0');
-  if (c >= 'a' && c <= 'f') return static_cast<std::uint8_t>(c - 'a' + 10);
-  return std::nullopt;
-}
+// Capitals are not valid.
+bool is_digit_of_id(char c) { return hex_digit(c) >= 0 && !is_upper(c); }
 
 bool read_hex(std::string_view text, std::span<std::uint8_t> to) {
   for (std::size_t i = 0; i < to.size(); ++i) {
-    const std::optional<std::uint8_t> high = hex_digit(text[2 * i]);
-    const std::optional<std::uint8_t> low = hex_digit(text[2 * i + 1]);
-    if (!high || !low) return false;
-    to[i] = static_cast<std::uint8_t>(*high << 4 | *low);
+    const char high = text[2 * i];
+    const char low = text[2 * i + 1];
+    if (!is_digit_of_id(high) || !is_digit_of_id(low)) return false;
+    to[i] = static_cast<std::uint8_t>(hex_digit(high) << 4 | hex_digit(low));
   }
   return true;
 }
@@ -32,31 +30,21 @@ bool is_zero(std::span<const std::uint8_t> id) {
   return std::ranges::all_of(id, [](std::uint8_t byte) { return byte == 0; });
 }
 
-std::string_view trim(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-  return text;
-}
-
-bool is_letter(char c) { return c >= 'a' && c <= 'z'; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
 bool are_key_characters(std::string_view text) {
   return std::ranges::all_of(text, [](char c) {
-    return is_letter(c) || is_digit(c) || c == '_' || c == '-' || c == '*' || c == '/';
+    return is_lower(c) || is_digit(c) || c == '_' || c == '-' || c == '*' || c == '/';
   });
 }
 
 // As in level 2: a key may begin with a digit, and what stands after an @ with a letter.
 bool is_key(std::string_view key) {
   if (key.empty() || key.size() > kKeyBytesMax) return false;
-  if (!is_letter(key.front()) && !is_digit(key.front())) return false;
+  if (!is_lower(key.front()) && !is_digit(key.front())) return false;
   const std::size_t at = key.find('@');
   if (at == std::string_view::npos) return are_key_characters(key);
   const std::string_view system = key.substr(at + 1);
   return at <= kTenantBytesMax && are_key_characters(key.substr(0, at)) && !system.empty() &&
-         system.size() <= kSystemBytesMax && is_letter(system.front()) &&
-         are_key_characters(system);
+         system.size() <= kSystemBytesMax && is_lower(system.front()) && are_key_characters(system);
 }
 
 bool is_value(std::string_view value) {
