@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <set>
@@ -12,6 +13,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include <boost/unordered/unordered_flat_map.hpp>
 #include <fmt/format.h>
 #include <re2/re2.h>
 
@@ -143,26 +145,27 @@ class Joiner {
   // Appends to `to`.
   Result<void> join(Row row, std::vector<Row>& to) {
     const std::span<const InfoGroup> groups = groups_.of(row.labels);
-    const std::size_t begin = to.size();
-    found_.clear();
+    rows_.clear();
     std::vector<std::uint32_t> found(groups.size());
+    std::vector<std::uint32_t> before;
     std::size_t at = 0;
     for (std::size_t i = 0; i < row.values.size(); ++i) {
       if (is_absent(row.values[i])) continue;
       for (std::size_t g = 0; g < groups.size(); ++g) found[g] = groups[g].newest[i];
       const bool has_info = std::ranges::any_of(found, [](auto one) { return one != kNoInfo; });
       if (!has_info && needs_info_) continue;
-      if (at == found_.size() || found_[at] != found) {
-        at = static_cast<std::size_t>(std::ranges::find(found_, found) - found_.begin());
+      if (rows_.empty() || before != found) {
+        const auto [known, is_new] = rows_.try_emplace(found, to.size());
+        if (is_new) {
+          TRY(Labels labels, labels_with(row.labels, found));
+          TRY_VOID(budget_.add_bytes(row_bytes(labels, row.values.size())));
+          to.push_back({.labels = std::move(labels),
+                        .values = std::vector<double>(row.values.size(), kAbsent)});
+        }
+        at = known->second;
+        before = found;
       }
-      if (at == found_.size()) {
-        TRY(Labels labels, labels_with(row.labels, found));
-        TRY_VOID(budget_.add_bytes(row_bytes(labels, row.values.size())));
-        to.push_back({.labels = std::move(labels),
-                      .values = std::vector<double>(row.values.size(), kAbsent)});
-        found_.push_back(found);
-      }
-      to[begin + at].values[i] = row.values[i];
+      to[at].values[i] = row.values[i];
     }
     return {};
   }
@@ -200,8 +203,8 @@ class Joiner {
   const InfoMatchers& matchers_;
   QueryBudget& budget_;
   const bool needs_info_;  // rows without it are left out
-  // The info rows of each new row of the row that is joined.
-  std::vector<std::vector<std::uint32_t>> found_;
+  // The new rows of the row that is joined, by their info rows.
+  boost::unordered_flat_map<std::vector<std::uint32_t>, std::size_t> rows_;
 };
 
 std::vector<bool> steps_with_values(const Vector& base) {
