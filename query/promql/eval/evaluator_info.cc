@@ -10,7 +10,8 @@
 namespace halite::query::promql {
 namespace {
 
-// The offset and @ of all selectors whose values the expression returns, which scalars are not.
+// The offset and @ of all selectors that the rows of the expression come from. Those in scalars,
+// such as scalar(a), do not count.
 // False: some have none, as vector(1), or are subqueries.
 bool collect_times(const Expr& expr, std::vector<const TimeModifiers*>& times);
 
