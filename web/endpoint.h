@@ -22,7 +22,7 @@ namespace halite::web {
 class RequestTrace;  // web/request_trace.h
 class WebMetrics;
 
-// A request in progress. It lives until its handler returns.
+// A request in progress. It lives until its answer is sent.
 struct Call {
   const WebOptions& options;
   const WebServices& services;

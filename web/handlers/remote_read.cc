@@ -172,19 +172,16 @@ struct QueryFrames {
 // Frames as they are made, query after query.
 class FrameSource final : public AsyncBodySource {
  public:
-  FrameSource(Call& call, std::vector<ReadQuery> queries, bool in_order) {
-    const auto frames = std::make_shared<ChunkFrames>(in_order);
-    for (ReadQuery& query : queries) {
-      QueryLog::RunningQuery logged = begin_log(call, query);
-      auto run = call.services.engine.export_points(std::move(query.question), logged.context());
-      queries_.push_back(std::make_shared<QueryFrames>(std::move(logged), std::move(run), frames));
-    }
-  }
+  // The call lives until the answer is sent.
+  FrameSource(Call& call, std::vector<ReadQuery> queries, bool in_order)
+      : call_(call),
+        queries_(std::move(queries)),
+        frames_(std::make_shared<ChunkFrames>(in_order)) {}
 
   // Reads on until there are frames, or the end.
   Task<void> read() {
-    while (at_ == text_.size() && query_ < queries_.size()) {
-      const std::shared_ptr<QueryFrames> query = queries_[query_];
+    while (at_ == text_.size() && begin_next()) {
+      const std::shared_ptr<QueryFrames> query = query_;
       text_.clear();
       at_ = 0;
       auto reading =
@@ -203,7 +200,7 @@ class FrameSource final : public AsyncBodySource {
       CO_TRY_VOID(query->count(query->frames->bytes() + text_.size()));
       if (*more) continue;
       query->logged.finish(200, "", query->run->cost());
-      ++query_;
+      query_.reset();
     }
     co_return Result<void>();
   }
@@ -226,8 +223,22 @@ class FrameSource final : public AsyncBodySource {
   // What is compressed and framed at once.
   static constexpr std::size_t kPieceBytes = 256 << 10;
 
-  std::vector<std::shared_ptr<QueryFrames>> queries_;
-  std::size_t query_ = 0;  // that is read
+  // Each query begins in its turn, and with it the clock of its limits. False: none is left.
+  bool begin_next() {
+    if (query_ != nullptr) return true;
+    if (begun_ == queries_.size()) return false;
+    ReadQuery& query = queries_[begun_++];
+    QueryLog::RunningQuery logged = begin_log(call_, query);
+    auto run = call_.services.engine.export_points(std::move(query.question), logged.context());
+    query_ = std::make_shared<QueryFrames>(std::move(logged), std::move(run), frames_);
+    return true;
+  }
+
+  Call& call_;
+  std::vector<ReadQuery> queries_;
+  std::size_t begun_ = 0;  // of them
+  const std::shared_ptr<ChunkFrames> frames_;
+  std::shared_ptr<QueryFrames> query_;  // that is read; null: none
   std::string text_;
   std::size_t at_ = 0;  // sent up to here
 };

@@ -91,7 +91,10 @@ void append_varint(std::string& to, std::int64_t value) {
   to += static_cast<char>(value);
 }
 
-std::string read_request(char accepted_type, std::string matcher = "\x12\x08__name__\x1a\x01m",
+constexpr std::string_view kOfMetricM = "\x12\x08__name__\x1a\x01m";
+
+// `count` times the same query.
+std::string read_request(char accepted_type, std::string_view matcher = kOfMetricM, int count = 1,
                          std::int64_t begin_ms = 1, std::int64_t end_ms = (1LL << 42) - 1) {
   std::string query = "\x08";
   append_varint(query, begin_ms);
@@ -100,9 +103,12 @@ std::string read_request(char accepted_type, std::string matcher = "\x12\x08__na
   query += "\x1a";
   query += static_cast<char>(matcher.size());
   query += matcher;
-  std::string message = "\x0a";
-  message += static_cast<char>(query.size());
-  message += query;
+  std::string message;
+  for (int i = 0; i < count; ++i) {
+    message += "\x0a";
+    message += static_cast<char>(query.size());
+    message += query;
+  }
   message += "\x10";
   message += accepted_type;
   std::string packed;
@@ -148,9 +154,9 @@ TEST(RemoteReadFrames, NeedTheMemoryOfOneMetric) {
     EXPECT_NE(answer(post_once("/api/v1/import", lines)).find("204 No Content"), std::string::npos);
   };
   for (std::size_t m = 0; m < kMetrics; ++m) import(fmt::format("m{:02}", m), "a");
-  const auto read = [&server](char accepted_type, std::string matcher) {
+  const auto read = [&server](char accepted_type, std::string_view matcher) {
     const std::int64_t now_ms = server.clock().now_ms();
-    return read_request(accepted_type, std::move(matcher), now_ms - 1000, now_ms + 1000);
+    return read_request(accepted_type, matcher, 1, now_ms - 1000, now_ms + 1000);
   };
   const std::string all_metrics = "\x08\x02\x12\x08__name__\x1a\x03m.*";
   const std::string frames = answer(read(kFrames, all_metrics));
@@ -165,6 +171,22 @@ TEST(RemoteReadFrames, NeedTheMemoryOfOneMetric) {
   const std::string few = answer(read(kFrames, "\x08\x02\x12\x08__name__\x1a\x07m00|m99"));
   EXPECT_EQ(occurrences(few, "__name__"), 2 * kSeries);
   EXPECT_LT(few.find("m99"), few.find("m00"));
+}
+
+// Queries of one request run one after the other, in both forms of the answer.
+TEST(RemoteReadQueries, BeginInTheirTurn) {
+  test::TestServer server;
+  const auto answer = [&server](const std::string& request) {
+    test::Client client(server.port());
+    EXPECT_TRUE(client.send(request));
+    return client.receive_all(kPatienceMs);
+  };
+  constexpr int kQueries = 3;
+  for (const char form : {kSamples, kFrames}) {
+    EXPECT_NE(answer(read_request(form, kOfMetricM, kQueries)).find(" 200 "), std::string::npos);
+  }
+  const std::string log = answer("GET /api/stats/query HTTP/1.0\r\n\r\n");
+  EXPECT_EQ(occurrences(log, R"("numRunningQueries":1,)"), 2u * kQueries) << log;
 }
 
 }  // namespace
