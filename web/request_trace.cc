@@ -215,7 +215,7 @@ Trace RequestTrace::make_trace(const Call& call, const Outcome& outcome) const {
 void RequestTrace::finish(const Call& call, const Outcome& outcome) const {
   if (!sampled_) return;
   Trace trace = make_trace(call, outcome);
-  if (!trace.spans.empty()) call.services.traces->take(std::move(trace));
+  if (!trace.spans.empty()) call.services.traces->add(std::move(trace));
 }
 
 std::shared_ptr<SpanLog> spans_of(const std::shared_ptr<RequestTrace>& trace) {

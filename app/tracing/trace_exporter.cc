@@ -134,7 +134,7 @@ TraceExporter::~TraceExporter() {
   thread_.join();
 }
 
-void TraceExporter::take(Trace trace) {
+void TraceExporter::add(Trace trace) {
   const std::size_t spans = trace.spans.size();
   bool wake = false;
   {

@@ -2,13 +2,13 @@
 // and 504 and lost connections are tried again, later and later; other errors lose the batch.
 //
 //   TRY(auto exporter, TraceExporter::open(options, origin, registry));
-//   exporter->take(trace);              from requests; never waits
+//   exporter->add(trace);               from requests; never waits
 //   exporter->begin_stop();             sends what waits, each batch once, within flush_ms
 //   exporter.reset();                   waits for that
 //
 //   Limits   the queue holds queue_spans_max spans; a trace that does not fit is dropped and
 //            counted.
-//   Threads  call take() from any thread, the rest from one. One thread, `traces`, sends.
+//   Threads  call add() from any thread, the rest from one. One thread, `traces`, sends.
 //   Errors   those of sending are counted, and logged when they begin and when they end.
 #pragma once
 
@@ -65,7 +65,7 @@ class TraceExporter final : public TraceSink {
   ~TraceExporter() override;  // begin_stop(), then waits
   TraceExporter(const TraceExporter&) = delete;
 
-  void take(Trace trace) override;
+  void add(Trace trace) override;
   void begin_stop();
 
  private:

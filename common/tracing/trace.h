@@ -45,7 +45,7 @@ class TraceSink {
  public:
   virtual ~TraceSink() = default;
   // Does not wait. Call from any thread.
-  virtual void take(Trace trace) = 0;
+  virtual void add(Trace trace) = 0;
 };
 
 }  // namespace halite

@@ -181,7 +181,7 @@ TEST_F(Exporting, a_trace_arrives_with_headers_of_a_file) {
   TracingOptions wanted = options(collector.url(""));
   wanted.headers_file = dir.path() + "/headers";
   const auto exporter = open(wanted);
-  exporter->take(trace_of(3));
+  exporter->add(trace_of(3));
   ASSERT_TRUE(comes("sent_spans_total", 3));
   const std::string head = collector.head(0);
   EXPECT_THAT(head, HasSubstr("POST /v1/traces HTTP/1.1"));
@@ -195,7 +195,7 @@ TEST_F(Exporting, a_trace_arrives_with_headers_of_a_file) {
 TEST_F(Exporting, a_path_is_used_as_it_is) {
   const Collector collector;
   const auto exporter = open(options(collector.url("/otlp/traces")));
-  exporter->take(trace_of(1));
+  exporter->add(trace_of(1));
   ASSERT_TRUE(comes("sent_spans_total", 1));
   EXPECT_THAT(collector.head(0), HasSubstr("POST /otlp/traces HTTP/1.1"));
 }
@@ -206,7 +206,7 @@ TEST_F(Exporting, traces_are_sent_in_batches_and_none_is_cut) {
   wanted.interval_ms = 60'000;
   wanted.batch_spans_max = 10;
   const auto exporter = open(wanted);
-  for (const std::size_t spans : {4u, 4u, 4u, 25u}) exporter->take(trace_of(spans));
+  for (const std::size_t spans : {4u, 4u, 4u, 25u}) exporter->add(trace_of(spans));
   ASSERT_TRUE(comes("sent_spans_total", 37));
   ASSERT_EQ(collector.count(), 3u);
   EXPECT_EQ(spans_in(collector.body(0)), 8u);
@@ -217,7 +217,7 @@ TEST_F(Exporting, traces_are_sent_in_batches_and_none_is_cut) {
 TEST_F(Exporting, what_says_try_later_is_tried_again) {
   const Collector collector({status(429), status(502), status(503), status(504)});
   const auto exporter = open(options(collector.url()));
-  exporter->take(trace_of(2));
+  exporter->add(trace_of(2));
   ASSERT_TRUE(comes("sent_spans_total", 2));
   EXPECT_EQ(collector.count(), 5u);
   EXPECT_EQ(metric("retries_total"), 4);
@@ -230,7 +230,7 @@ TEST_F(Exporting, what_says_try_later_is_tried_again) {
 TEST_F(Exporting, a_collector_says_when_to_come_again) {
   const Collector collector({status(429, "Retry-After: 1\r\n")});
   const auto exporter = open(options(collector.url()));
-  exporter->take(trace_of(1));
+  exporter->add(trace_of(1));
   ASSERT_TRUE(comes("sent_spans_total", 1));
   EXPECT_GE(collector.time(1) - collector.time(0), milliseconds(950));
 }
@@ -238,9 +238,9 @@ TEST_F(Exporting, a_collector_says_when_to_come_again) {
 TEST_F(Exporting, what_comes_again_too_late_is_lost) {
   const Collector collector({status(503, "Retry-After: 3600\r\n")});
   const auto exporter = open(options(collector.url()));
-  exporter->take(trace_of(2));
+  exporter->add(trace_of(2));
   ASSERT_TRUE(comes("lost_spans_total", 2));
-  exporter->take(trace_of(1));
+  exporter->add(trace_of(1));
   ASSERT_TRUE(comes("sent_spans_total", 1));
   EXPECT_EQ(metric("retries_total"), 0);
 }
@@ -250,7 +250,7 @@ TEST_F(Exporting, other_errors_lose_the_batch) {
     const Collector collector({status(code)});
     const auto exporter = open(options(collector.url()));
     const double lost = metric("lost_spans_total");
-    exporter->take(trace_of(2));
+    exporter->add(trace_of(2));
     ASSERT_TRUE(comes("lost_spans_total", lost + 2)) << code;
     EXPECT_EQ(collector.count(), 1u) << code;
   }
@@ -261,7 +261,7 @@ TEST_F(Exporting, one_that_hangs_or_closes_is_asked_again) {
   TracingOptions wanted = options(collector.url());
   wanted.timeout_ms = 100;
   const auto exporter = open(wanted);
-  exporter->take(trace_of(1));
+  exporter->add(trace_of(1));
   ASSERT_TRUE(comes("sent_spans_total", 1));
   EXPECT_EQ(collector.count(), 4u);
 }
@@ -275,7 +275,7 @@ TEST_F(Exporting, nobody_listens) {
   }
   wanted.retry_ms = 200;
   const auto exporter = open(wanted);
-  exporter->take(trace_of(2));
+  exporter->add(trace_of(2));
   ASSERT_TRUE(comes("lost_spans_total", 2));
   EXPECT_GE(metric("retries_total"), 2);
   EXPECT_THAT(log.text(), HasSubstr("traces are not sent to " + wanted.endpoint));
@@ -287,10 +287,10 @@ TEST_F(Exporting, a_full_queue_drops_and_never_waits) {
   wanted.queue_spans_max = 10;
   wanted.flush_ms = 0;
   const auto exporter = open(wanted);
-  exporter->take(trace_of(10));
+  exporter->add(trace_of(10));
   ASSERT_TRUE(test::soon([&] { return collector.count() == 1; }));  // the first batch is away
   const auto begin = steady_clock::now();
-  for (int i = 0; i < 100; ++i) exporter->take(trace_of(5));
+  for (int i = 0; i < 100; ++i) exporter->add(trace_of(5));
   EXPECT_LT(steady_clock::now() - begin, milliseconds(500));
   EXPECT_EQ(metric("dropped_spans_total"), 490);
   EXPECT_EQ(metric("waiting_spans"), 10);
@@ -301,7 +301,7 @@ TEST_F(Exporting, a_part_may_be_rejected) {
   const Collector collector({status(200, {}, std::string("\x0a\x07\x08\x02\x12\x03old", 9))});
   test::LogCapture log;
   const auto exporter = open(options(collector.url()));
-  exporter->take(trace_of(3));
+  exporter->add(trace_of(3));
   ASSERT_TRUE(comes("sent_spans_total", 1));
   EXPECT_EQ(metric("rejected_spans_total"), 2);
   EXPECT_THAT(log.text(), HasSubstr("refused 2 spans: old"));
@@ -312,7 +312,7 @@ TEST_F(Exporting, a_stop_sends_what_waits) {
   TracingOptions wanted = options(collector.url());
   wanted.interval_ms = 60'000;
   auto exporter = open(wanted);
-  exporter->take(trace_of(3));
+  exporter->add(trace_of(3));
   exporter->begin_stop();
   exporter.reset();
   EXPECT_EQ(metric("sent_spans_total"), 3);
@@ -325,7 +325,7 @@ TEST_F(Exporting, a_stop_waits_no_longer_than_flush_ms) {
   wanted.timeout_ms = 60'000;
   wanted.flush_ms = 200;
   auto exporter = open(wanted);
-  exporter->take(trace_of(3));
+  exporter->add(trace_of(3));
   ASSERT_TRUE(test::soon([&] { return collector.count() == 1; }));
   const auto begin = steady_clock::now();
   exporter.reset();
@@ -336,7 +336,7 @@ TEST_F(Exporting, a_stop_waits_no_longer_than_flush_ms) {
 TEST_F(Exporting, a_stop_does_not_wait_for_a_retry) {
   const Collector collector({status(503, "Retry-After: 30\r\n")});
   auto exporter = open(options(collector.url()));
-  exporter->take(trace_of(3));
+  exporter->add(trace_of(3));
   ASSERT_TRUE(test::soon([&] { return collector.count() == 1; }));
   const auto begin = steady_clock::now();
   exporter.reset();

@@ -40,7 +40,7 @@ constexpr std::string_view kPromql = "/api/v1/query?query=sum(m)&time=1356998400
 
 class Kept final : public TraceSink {
  public:
-  void take(Trace trace) override {
+  void add(Trace trace) override {
     const std::lock_guard lock(mutex_);
     traces_.push_back(std::move(trace));
   }
