@@ -5,7 +5,8 @@
 //   trace->finish(call, {.status = 200, ..});       hands a sampled one to WebServices::traces
 //
 //   Sampled  if tracing is on, and traceparent says so; without a valid traceparent queries are
-//            by tracing.sample_ratio. Other requests have no trace.
+//            by tracing.sample_ratio. Other requests have no trace, nor has a caller without a name
+//            and without a role.
 //   Threads  one at a time; the spans any.
 #pragma once
 

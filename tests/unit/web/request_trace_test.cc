@@ -225,6 +225,20 @@ TEST_F(Traced, what_is_not_sampled_is_not_traced) {
   EXPECT_NE(id_text(all[0].id), kTraceId);
 }
 
+TEST_F(Traced, strangers_are_not) {
+  for (const bool open : {false, true}) {
+    test::TestServerOptions options;
+    options.traces = &kept_;
+    options.web.access.anonymous = open ? "write" : "none";
+    server_ = std::make_unique<test::TestServer>(std::move(options));
+    for (const char* const path : {"/-/healthy", "/-/ready"}) {
+      EXPECT_THAT(ask(path, kParent), HasSubstr(" 200 ")) << path;
+    }
+    server_->stop();  // all that was asked has its trace
+    EXPECT_EQ(kept_.traces().size(), open ? 2u : 0u);
+  }
+}
+
 TEST_F(Traced, a_wrong_traceparent_is_none) {
   start(1);
   const std::string wrong[] = {
