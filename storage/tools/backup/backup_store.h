@@ -62,8 +62,8 @@ class BackupStore {
   // not of Halite.
   virtual Result<std::vector<StoredObject>> list(const std::string& folder) = 0;
   virtual Result<void> read(const StoredObject& object, const TakeBytes& take) = 0;
-  // Replaces an existing object. The writer must not outlive the store. It receives exactly
-  // `bytes`.
+  // Replaces an existing object. The writer must not outlive the store. What it is given must be
+  // as long as object.bytes says.
   virtual Result<std::unique_ptr<ObjectWriter>> create(const StoredObject& object) = 0;
   virtual Result<void> remove(const std::string& name) = 0;
   // As remove(), but also after the end of the work.
