@@ -12,7 +12,9 @@
 #include <boost/asio/co_spawn.hpp>
 #include <fmt/format.h>
 
+#include "common/bytes/ascii.h"
 #include "common/bytes/read_number.h"
+#include "common/bytes/shortened.h"
 #include "common/log.h"
 #include "common/metrics.h"
 #include "common/threads/thread_name.h"
@@ -24,18 +26,9 @@ constexpr std::uint64_t kAnswerBytesMax = 1 << 20;
 constexpr std::string_view kDefaultPath = "/v1/traces";
 constexpr std::int64_t kStopCheckMs = 50;  // between two looks, while a request is on its way
 
-std::string_view trim(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t' || text.back() == '\r')) {
-    text.remove_suffix(1);
-  }
-  return text;
-}
-
 bool is_token(std::string_view name) {
   return !name.empty() && std::ranges::all_of(name, [](char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-           std::string_view("!#$%&'*+-.^_`|~").contains(c);
+    return is_letter_or_digit(c) || std::string_view("!#$%&'*+-.^_`|~").contains(c);
   });
 }
 
@@ -50,7 +43,7 @@ Result<std::vector<HttpHeader>> read_headers(const std::string& path) {
   }
   std::string line;
   for (std::size_t number = 1; std::getline(in, line); ++number) {
-    const std::string_view text = trim(line);
+    const std::string_view text = trim(line, kJsonBlanks);
     if (text.empty() || text.starts_with('#')) continue;
     const std::size_t colon = text.find(':');
     const std::string_view name = text.substr(0, std::min(colon, text.size()));
@@ -197,7 +190,7 @@ void TraceExporter::send(const std::vector<Trace>& batch) {
   std::int64_t backoff_ms = options_.backoff_min_ms;
   for (;;) {
     const Answered answered = send_once(body);
-    report(answered.why);
+    report(answered);
     if (answered.outcome == Outcome::kSent) {
       const std::int64_t rejected = std::min(answered.rejected, spans);
       metrics_.rejected.Increment(static_cast<double>(rejected));
@@ -258,10 +251,12 @@ TraceExporter::Answered TraceExporter::send_once(const std::string& body) {
 TraceExporter::Answered TraceExporter::judge(const HttpReply& reply) {
   if (reply.status >= 200 && reply.status < 300) {
     const PartialSuccess partial = read_partial_success(reply.body);
+    Answered answered{.outcome = Outcome::kSent, .rejected = partial.rejected};
     if (partial.rejected > 0) {
-      log::warn("the collector of traces refused {} spans: {}", partial.rejected, partial.message);
+      answered.why =
+          fmt::format("it refused {} spans: {}", partial.rejected, shortened(partial.message));
     }
-    return {.outcome = Outcome::kSent, .rejected = partial.rejected};
+    return answered;
   }
   Answered answered{.outcome = Outcome::kLost, .why = fmt::format("status {}", reply.status)};
   if (is_retryable(reply.status)) {
@@ -276,11 +271,20 @@ TraceExporter::Answered TraceExporter::judge(const HttpReply& reply) {
 }
 
 // Logs changes only.
-void TraceExporter::report(const std::string& why) {
-  const bool fails = !why.empty();
-  if (fails && !failing_) log::warn("traces are not sent to {}: {}", options_.endpoint, why);
-  if (!fails && failing_) log::info("traces are sent to {} again", options_.endpoint);
-  failing_ = fails;
+void TraceExporter::report(const Answered& answered) {
+  Trouble now = Trouble::kNone;
+  if (!answered.why.empty()) {
+    now = answered.outcome == Outcome::kSent ? Trouble::kSome : Trouble::kAll;
+  }
+  if (now == std::exchange(trouble_, now)) return;
+  switch (now) {
+    case Trouble::kNone:
+      return log::info("traces are sent to {} again", options_.endpoint);
+    case Trouble::kSome:
+      return log::warn("not all traces are accepted by {}: {}", options_.endpoint, answered.why);
+    case Trouble::kAll:
+      return log::warn("traces are not sent to {}: {}", options_.endpoint, answered.why);
+  }
 }
 
 }  // namespace halite::app

@@ -71,9 +71,10 @@ class TraceExporter final : public TraceSink {
  private:
   using Time = std::chrono::steady_clock::time_point;
   enum class Outcome : std::uint8_t { kSent, kLater, kLost };
+  enum class Trouble : std::uint8_t { kNone, kSome, kAll };  // which spans are not accepted
   struct Answered {
     Outcome outcome = Outcome::kLost;
-    std::string why = {};             // empty: sent
+    std::string why = {};             // empty: all are accepted
     std::int64_t retry_after_ms = 0;  // 0: not said
     std::int64_t rejected = 0;        // spans, of those sent
   };
@@ -100,7 +101,7 @@ class TraceExporter final : public TraceSink {
   // False: it stops.
   bool wait_for_retry(std::int64_t ms);
   [[nodiscard]] Time request_deadline() const;
-  void report(const std::string& why);
+  void report(const Answered& answered);
 
   const TracingOptions options_;
   const TraceOrigin origin_;
@@ -113,7 +114,7 @@ class TraceExporter final : public TraceSink {
   std::deque<Trace> queue_;       // guarded by mutex_
   std::size_t queued_spans_ = 0;  // guarded by mutex_
   Time stop_at_ = Time::max();    // guarded by mutex_; max: it does not stop
-  bool failing_ = false;          // used by thread_, like what follows
+  Trouble trouble_ = {};          // used by thread_, like what follows
   std::minstd_rand jitter_;
   std::thread thread_;  // last: it uses the others
 };

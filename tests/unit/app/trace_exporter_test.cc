@@ -1,5 +1,6 @@
 #include "app/tracing/trace_exporter.h"
 
+#include <algorithm>
 #include <atomic>
 #include <fstream>
 #include <functional>
@@ -296,15 +297,42 @@ TEST_F(Exporting, a_full_queue_drops_and_never_waits) {
   EXPECT_EQ(metric("waiting_spans"), 10);
 }
 
+std::string length_of(std::string_view bytes) {  // in two bytes, as a varint
+  return {static_cast<char>(bytes.size() | 0x80), static_cast<char>(bytes.size() >> 7)};
+}
+
+// An answer with partial_success {rejected_spans: `spans`, error_message: `message`}.
+std::string partial_success(char spans, std::string_view message) {
+  const std::string said = fmt::format("\x08{}\x12{}{}", spans, length_of(message), message);
+  return status(200, {}, fmt::format("\x0a{}{}", length_of(said), said));
+}
+
 TEST_F(Exporting, a_part_may_be_rejected) {
-  // partial_success {rejected_spans: 2, error_message: "old"}
-  const Collector collector({status(200, {}, std::string("\x0a\x07\x08\x02\x12\x03old", 9))});
+  const Collector collector({partial_success('\x02', "old")});
   test::LogCapture log;
   const auto exporter = open(options(collector.url()));
   exporter->add(trace_of(3));
   ASSERT_TRUE(comes("sent_spans_total", 1));
   EXPECT_EQ(metric("rejected_spans_total"), 2);
-  EXPECT_THAT(log.text(), HasSubstr("refused 2 spans: old"));
+  EXPECT_THAT(log.text(), HasSubstr("it refused 2 spans: old"));
+}
+
+TEST_F(Exporting, a_collector_that_rejects_is_logged_once) {
+  const std::string rejects = partial_success('\x01', "bad\nERROR " + std::string(4'000, 'x'));
+  const Collector collector({rejects, rejects, rejects});
+  test::LogCapture log;
+  const auto exporter = open(options(collector.url()));
+  for (const double sent : {1, 2, 3, 5}) {
+    exporter->add(trace_of(2));
+    ASSERT_TRUE(comes("sent_spans_total", sent));
+  }
+  const std::string text = log.text();
+  EXPECT_EQ(std::ranges::count(text, '\n'), 2) << text;
+  EXPECT_THAT(text, HasSubstr("not all traces are accepted by " + collector.url() +
+                              ": it refused 1 spans: bad ERROR xxx"));
+  EXPECT_THAT(text, HasSubstr("xxx...\n"));
+  EXPECT_THAT(text, HasSubstr("traces are sent to " + collector.url() + " again"));
+  EXPECT_LT(text.size(), 1'000u);
 }
 
 TEST_F(Exporting, a_stop_sends_what_waits) {

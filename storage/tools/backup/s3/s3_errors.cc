@@ -7,26 +7,17 @@
 
 #include <fmt/format.h>
 
+#include "common/bytes/shortened.h"
 #include "storage/tools/backup/s3/s3_answers.h"
 #include "storage/tools/backup/s3/sigv4.h"
 
 namespace halite::storage::backup {
 namespace {
 
-constexpr std::size_t kMessageBytesMax = 500;
-
 // Codes of a request that arrived damaged or late, with a status that says otherwise.
 constexpr std::array<std::string_view, 6> kRetryable = {
     "RequestTimeout", "IncompleteBody", "BadDigest", "XAmzContentSHA256Mismatch",
     "SlowDown",       "InternalError"};
-
-std::string shortened(std::string text) {
-  for (char& byte : text) {
-    if (static_cast<unsigned char>(byte) < ' ') byte = ' ';
-  }
-  if (text.size() > kMessageBytesMax) text = text.substr(0, kMessageBytesMax) + "...";
-  return text;
-}
 
 // The region that the server wants; empty: it does not say.
 std::string wanted_region(const HttpAnswer& answer, const S3Error& error) {
