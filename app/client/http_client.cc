@@ -11,9 +11,7 @@
 #include <utility>
 
 #include <boost/asio/as_tuple.hpp>
-#include <boost/asio/ip/address.hpp>
 #include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/ssl/host_name_verification.hpp>
 #include <boost/asio/ssl/stream.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -80,15 +78,8 @@ Request request_for(const Peer& peer, HttpRequest asked) {
   return request;
 }
 
-// The certificate must be valid for the requested host.
 Task<void> shake_hands(std::shared_ptr<TlsStream> stream, Peer peer, HttpLimits limits) {
-  boost::system::error_code no_address;
-  asio::ip::make_address(peer.url.host, no_address);
-  if (no_address) SSL_set_tlsext_host_name(stream->native_handle(), peer.url.host.c_str());
-  boost::system::error_code error;
-  stream->set_verify_mode(ssl::verify_peer, error);
-  if (!error) stream->set_verify_callback(ssl::host_name_verification(peer.url.host), error);
-  if (error) co_return std::unexpected(trouble(peer.url, limits, error));
+  CO_TRY_VOID(require_host(stream->native_handle(), peer.url.host));
   auto [unknown] = co_await stream->async_handshake(ssl::stream_base::client, kAsTuple);
   if (unknown) co_return std::unexpected(trouble(peer.url, limits, unknown));
   co_return Result<void>();

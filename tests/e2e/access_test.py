@@ -41,13 +41,13 @@ class Door(support.HaliteTest):
         os.replace(fresh, path)
         return path
 
-    def certificate(self, name):
+    def certificate(self, name, valid_for="IP:127.0.0.1"):
         """A fresh self-signed one: (certificate, key)."""
         certificate, key = self.scratch / f"{name}.pem", self.scratch / f"{name}.key"
         subprocess.run(
             ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1",
              "-nodes", "-keyout", key, "-out", certificate, "-days", "2", "-subj", f"/CN={name}",
-             "-addext", "subjectAltName=IP:127.0.0.1"],
+             "-addext", f"subjectAltName={valid_for}"],
             check=True, capture_output=True, timeout=60)
         return certificate, key
 
@@ -241,6 +241,15 @@ class Tls(Door):
                                          "--queries", "queries")
         self.assertEqual(code, 0, out + err)
         self.assertIn("1 queries: 1 match", out)
+
+    def test_tools_check_the_name_of_a_host(self):
+        certificate, key = self.certificate("named", "DNS:localhost")
+        server = self.server("--set", f"tls.certificate={certificate}", "--set", f"tls.key={key}",
+                             "--set", f"engine.backup_dir={self.scratch}/backups").start()
+        for host, code, words in (("localhost", 0, "saved as"), ("127.0.0.1", 2, "certificate verify failed")):
+            done = self.run_halite("backup", "--url", f"https://{host}:{server.port}", "--ca-file", certificate)
+            self.assertEqual(done[0], code, done)
+            self.assertIn(words, done[1] + done[2])
 
     def test_who_waits_for_the_store_is_answered_with_tls(self):
         """A liveness probe speaks as all others do."""
