@@ -103,7 +103,12 @@ rocksdb::ColumnFamilyOptions late_options(const ChunkDbOptions& options,
 
 // Each ingest() adds a file with few keys: compact them now and then.
 rocksdb::ColumnFamilyOptions state_options(const ChunkDbOptions& options) {
+  rocksdb::BlockBasedTableOptions
+      table;  // as of RocksDB 7.8, which has to open what later ones write
+  table.checksum = rocksdb::kXXH3;
+  table.format_version = 5;
   rocksdb::ColumnFamilyOptions family;
+  family.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
   family.disable_auto_compactions = !options.auto_compaction;
   family.level0_file_num_compaction_trigger = 16;
   family.write_buffer_size = 1 << 20;
