@@ -10,12 +10,12 @@ namespace {
 
 constexpr std::string_view kPlain = "http://";
 constexpr std::string_view kSecure = "https://";
+constexpr std::string_view kWanted = "expected http://HOST[:PORT] or https://HOST[:PORT]";
+
 std::string_view default_port(UrlPorts ports, bool secure) {
   if (ports == UrlPorts::kHalite) return "4242";
   return secure ? "443" : "80";
 }
-
-constexpr std::string_view kWanted = "expected http://HOST[:PORT] or https://HOST[:PORT]";
 
 }  // namespace
 
@@ -23,6 +23,9 @@ Result<ServerUrl> parse_server_url(std::string_view text, UrlPorts ports) {
   const auto bad = [text](std::string_view why) {
     return fail(Errc::kInvalidArgument, fmt::format("bad URL \"{}\": {}; {}", text, why, kWanted));
   };
+  const bool spaces = std::ranges::any_of(
+      text, [](char byte) { return static_cast<unsigned char>(byte) <= ' ' || byte == '\x7f'; });
+  if (spaces) return bad("it has a space or a control character");
   ServerUrl url;
   url.secure = text.starts_with(kSecure);
   if (!url.secure && !text.starts_with(kPlain)) return bad("no http://");
@@ -30,7 +33,7 @@ Result<ServerUrl> parse_server_url(std::string_view text, UrlPorts ports) {
   const std::size_t slash = std::min(rest.find('/'), rest.size());
   url.prefix = rest.substr(slash);
   while (url.prefix.ends_with('/')) url.prefix.pop_back();
-  if (url.prefix.find_first_of("?# ") != std::string::npos) return bad("it has more than a path");
+  if (url.prefix.find_first_of("?#") != std::string::npos) return bad("it has more than a path");
   rest = rest.substr(0, slash);
   if (rest.contains('@')) {
     return fail(Errc::kInvalidArgument,

@@ -68,6 +68,9 @@ Result<std::unique_ptr<storage::backup::BackupStore>> open_store(const std::stri
 
 Result<BackupResult> backup_locked(const Options& options, const std::string& to,
                                    const Print& err) {
+  if (!is_remote_place(to)) {
+    TRY_VOID(check_is_path(to));
+  }
   TRY(const std::unique_ptr<DataDir> lock, DataDir::open_to_read(options.data_dir));
   TRY_VOID(check_backup_place(to, options.care.s3, options.data_dir));
   TRY(const storage::check::MissingData missing,

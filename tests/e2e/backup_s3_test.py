@@ -170,7 +170,7 @@ class S3Backups:
         process.send_signal(signal.SIGKILL)
         self.assertEqual(process.wait(), -signal.SIGKILL)
         before = [key for key in self.store.objects() if "/files/" in key]
-        self.assertEqual(self.halite("backups", "list", "--in", PLACE), "")
+        self.assertIn(f"there is no backup in {PLACE}", self.halite("backups", "list", "--in", PLACE))
         self.halite("restore", "--from", PLACE, "--data-dir", "none", wanted=2)
         # At once: the process whose lock is still there has ended.
         self.halite("backup", "--data-dir", "data", "--to", PLACE)

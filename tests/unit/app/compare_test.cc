@@ -195,7 +195,8 @@ TEST(ServerUrl, TakesHostPortAndPrefix) {
 TEST(ServerUrl, RefusesTheRest) {
   for (const char* text : {"", "tsd:4242", "ftp://tsd", "https://", "http://", "http://:4242",
                            "http://tsd:", "http://tsd:0", "http://tsd:99999", "http://tsd:x",
-                           "http://[::1", "http://tsd/x?y=1", "http://user:secret@tsd"}) {
+                           "http://[::1", "http://tsd/x?y=1", "http://tsd/x y",
+                           "http://tsd/x\r\nX-Evil:1", "http://user:secret@tsd"}) {
     EXPECT_FALSE(parse_server_url(text)) << text;
   }
 }
