@@ -108,12 +108,11 @@ class Packages(unittest.TestCase):
 
     # ---- the package of Debian ----
 
-    def machine(self, suite, shown):
+    def machine(self, shown):
         if not roots.may():
             self.skipTest("needs root and debootstrap")
-        root = roots.debian(suite, options.roots)
-        if suite == "bookworm":
-            roots.download(root, self.deb)
+        root = roots.made(roots.BOOKWORM, options.roots)
+        roots.download(root, self.deb)
         try:
             machine = systemd_machine.Machine([shown], root)
         except systemd_machine.NoMachine as why:
@@ -177,7 +176,7 @@ class Packages(unittest.TestCase):
         for name, path in (("old", self.deb), ("new", newer)):
             (shown / name).mkdir(parents=True)
             shutil.copy(path, shown / name)
-        machine = self.machine("bookworm", shown)
+        machine = self.machine(shown)
 
         told = self.shell(machine, shown / "old", install).stdout
         self.assertTrue(told.endswith("ok\n"), told)
@@ -235,7 +234,7 @@ class Packages(unittest.TestCase):
     def test_tarball_on_an_older_system(self):
         if not roots.may():
             self.skipTest("needs root and debootstrap")
-        root = roots.debian("bullseye", options.roots)
+        root = roots.made(roots.BULLSEYE, options.roots)
         shown = self.scratch / "tarball"
         shown.mkdir()
         shutil.copy(self.tarball, shown)

@@ -1,12 +1,33 @@
-"""Fresh roots of Debian, made by debootstrap and kept, and commands in them that leave them as they are."""
+"""Fresh roots of Debian and Ubuntu, made by debootstrap and kept, and commands in them that leave them as they are."""
 
+import dataclasses
+import hashlib
 import os
 import pathlib
 import shutil
 import subprocess
+import urllib.request
 
-MIRROR = "http://deb.debian.org/debian"
+DEBIAN = "http://deb.debian.org/debian"
+UBUNTU = "http://archive.ubuntu.com/ubuntu"
+# Debian 12 has no package with the keys that sign Ubuntu.
+UBUNTU_KEYS = (f"{UBUNTU}/pool/main/u/ubuntu-keyring/ubuntu-keyring_2023.11.28.1_all.deb",
+               "36de43b15853ccae0028e9a767613770c704833f82586f28eb262f0311adb8a8")
 PACKAGES = "systemd,dbus,ca-certificates"
+
+# The root itself, with the source at /halite and a directory of its own for builds.
+WORK_IN = """
+set -e
+mount --make-rprivate /
+mkdir -p "$1/halite"
+mount --bind "$2" "$1/halite"
+mount --bind "$3" "$1/halite/build"
+mount -t proc proc "$1/proc"
+mount --rbind /sys "$1/sys"
+mount --rbind /dev "$1/dev"
+cd /
+exec chroot "$1" /bin/sh -e -c "cd /halite; $4"
+"""
 
 # The root with a layer in memory above it. Directories named are shown below /mnt.
 ENTER = """
@@ -22,15 +43,47 @@ exec chroot /mnt/root /bin/sh -e -c "$3"
 """
 
 
-def debian(suite, kept):
+@dataclasses.dataclass(frozen=True)
+class System:
+    suite: str
+    mirror: str = DEBIAN
+    components: str = "main"
+    suites: tuple = ()  # more of them, from which apt takes packages later
+    script: str = ""  # of debootstrap, where it does not know the suite
+    keys: tuple = ()  # (address, SHA-256) of a package with the keys that sign it; (): this machine has them
+
+
+BULLSEYE, BOOKWORM, TRIXIE = System("bullseye"), System("bookworm"), System("trixie")
+NOBLE = System("noble", UBUNTU, "main,universe", ("noble-updates",), "gutsy", UBUNTU_KEYS)
+
+
+def made(system, kept):
     """The directory of a root that boots, and knows the certificates of the web."""
-    root = kept / suite
+    root = kept / system.suite
     if not (root / "made").exists():
         shutil.rmtree(root, ignore_errors=True)
         kept.mkdir(parents=True, exist_ok=True)
-        subprocess.run(["debootstrap", "--variant=minbase", f"--include={PACKAGES}", suite, root, MIRROR], check=True)
+        signed = [f"--keyring={_keyring(system, kept)}"] if system.keys else []
+        script = [system.script] if system.script else []
+        subprocess.run(["debootstrap", "--variant=minbase", f"--include={PACKAGES}", f"--components={system.components}", *signed,
+                        system.suite, root, system.mirror, *script], check=True)
+        if system.suites:
+            (root / "etc/apt/sources.list").write_text("".join(
+                f"deb {system.mirror} {suite} {system.components.replace(',', ' ')}\n" for suite in (system.suite, *system.suites)))
         (root / "made").touch()
     return root
+
+
+def _keyring(system, kept):
+    address, sha256 = system.keys
+    with urllib.request.urlopen(address, timeout=60) as answer:
+        package = answer.read()
+    if hashlib.sha256(package).hexdigest() != sha256:
+        raise SystemExit(f"{address} is not the file that it was")
+    saved = kept / "keys.deb"
+    saved.write_bytes(package)
+    subprocess.run(["dpkg-deb", "-x", saved, kept / "keys"], check=True)
+    return kept / "keys/usr/share/keyrings/ubuntu-archive-keyring.gpg"
 
 
 def download(root, package):
@@ -41,6 +94,16 @@ def download(root, package):
         subprocess.run(["chroot", root, "apt-get", "-q", *command], check=True, stdout=subprocess.DEVNULL,
                        env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "DEBIAN_FRONTEND": "noninteractive"})
     (root / "tmp" / package.name).unlink()
+
+
+def work_in(root, source, build, script):
+    """Runs a script in the source, as seen from a root; what it installs stays there. The exit status."""
+    shutil.copyfile("/etc/resolv.conf", root / "etc/resolv.conf")
+    build.mkdir(parents=True, exist_ok=True)
+    (source / "build").mkdir(exist_ok=True)
+    return subprocess.run(["unshare", "--fork", "--kill-child", "--pid", "--mount", "bash", "-c", WORK_IN, "bash",
+                           root, source, build, script], stdin=subprocess.DEVNULL, check=False,
+                          env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", "LC_ALL": "C.UTF-8"}).returncode
 
 
 class Inside:
