@@ -14,14 +14,9 @@ namespace {
 
 // Truncates without splitting a character. Texts are UTF-8 or else ISO-8859-1.
 std::string beginning_of(std::string_view text, std::size_t bytes_max) {
-  const bool whole = text.size() <= bytes_max;
-  if (!whole) {
-    std::size_t length = bytes_max;
-    while (length > 0 && (static_cast<unsigned char>(text[length]) & 0xC0) == 0x80) --length;
-    text = text.substr(0, length);
-  }
-  std::string beginning = is_utf8(text) ? std::string(text) : latin1_to_utf8(text);
-  if (!whole) beginning += "...";
+  const std::string_view kept = utf8_prefix(text, bytes_max);
+  std::string beginning = is_utf8(kept) ? std::string(kept) : latin1_to_utf8(kept);
+  if (kept.size() < text.size()) beginning += "...";
   return beginning;
 }
 

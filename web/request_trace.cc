@@ -22,11 +22,7 @@ constexpr std::size_t kHostBytesMax = 256;
 
 // Valid UTF-8 of at most that many bytes: one wrong byte would make a collector refuse the batch.
 std::string attribute_text(std::string_view text, std::size_t bytes_max) {
-  if (text.size() > bytes_max) {
-    std::size_t end = bytes_max;
-    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
-    text = text.substr(0, end);
-  }
+  text = utf8_prefix(text, bytes_max);
   return is_utf8(text) ? std::string(text) : repair_utf8(text);
 }
 

@@ -1,4 +1,4 @@
-// What other programs say, in messages.
+// Texts of other programs, for log lines and errors.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,8 @@ namespace halite {
 
 inline constexpr std::size_t kSaidBytesMax = 500;
 
-// UTF-8 on one line: control characters become spaces. What is longer than kSaidBytesMax is cut and
-// ends with "...".
+// The text as UTF-8 on one line. Control characters become spaces. A text of more than
+// kSaidBytesMax bytes is cut and ends with "...".
 [[nodiscard]] std::string shortened(std::string_view said);
 
 }  // namespace halite

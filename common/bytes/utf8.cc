@@ -64,6 +64,13 @@ bool is_utf8(std::string_view text) {
   }
 }
 
+std::string_view utf8_prefix(std::string_view text, std::size_t bytes_max) {
+  if (text.size() <= bytes_max) return text;
+  std::size_t end = bytes_max;
+  while (end > 0 && is_continuation(text[end])) --end;
+  return text.substr(0, end);
+}
+
 void append_utf8(std::string& to, char32_t code_point) {
   const auto tail = [&](unsigned shift) {
     to.push_back(static_cast<char>(0x80 | ((code_point >> shift) & 0x3F)));

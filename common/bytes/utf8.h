@@ -4,6 +4,7 @@
 // three bytes (ED A0..BF xx), as UTF-8 would encode it. JSON writers print it as \uD83D.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -21,6 +22,9 @@ struct CodePoint {
 // Strict: no surrogates, no overlong forms, nothing above U+10FFFF.
 [[nodiscard]] bool is_utf8(std::string_view text);
 [[nodiscard]] bool is_ascii(std::string_view text);
+
+// At most so many bytes from the beginning, without half a character at the end.
+[[nodiscard]] std::string_view utf8_prefix(std::string_view text, std::size_t bytes_max);
 
 void append_utf8(std::string& to, char32_t code_point);
 
