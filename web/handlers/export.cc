@@ -21,13 +21,13 @@
 
 #include "common/bytes/ascii.h"
 #include "common/bytes/read_number.h"
-#include "common/log.h"
 #include "ingest/formats/times.h"
 #include "query/engine/engine.h"
 #include "query/engine/export_run.h"
 #include "query/selector/selector.h"
 #include "web/handlers/export_lines.h"
 #include "web/handlers/handlers.h"
+#include "web/handlers/text_source.h"
 #include "web/json/error_map.h"
 #include "web/metrics.h"
 
@@ -36,20 +36,17 @@ namespace {
 
 constexpr std::string_view kLinesType = "application/stream+json; charset=utf-8";
 
-// What is compressed and framed at once.
-constexpr std::size_t kPieceBytes = 256 << 10;
-
-class ExportSource final : public AsyncBodySource {
+class ExportSource final : public TextSource {
  public:
   ExportSource(QueryLog::RunningQuery logged, std::unique_ptr<query::ExportRun> run,
                std::size_t points_in_line_max)
-      : logged_(std::move(logged)),
+      : TextSource("an export"),
+        logged_(std::move(logged)),
         run_(std::move(run)),
         lines_(std::make_shared<ExportLines>(points_in_line_max)) {}
 
-  // Reads on until there is text, or the end.
-  Task<void> read() {
-    while (more_ && at_ == text_.size()) {
+  Task<void> read() override {
+    while (more_ && is_sent()) {
       auto reading = run_->next([lines = lines_](const storage::Series& series,
                                                  const storage::Block& block) -> Result<void> {
         lines->add(series, block);
@@ -61,25 +58,10 @@ class ExportSource final : public AsyncBodySource {
         co_return std::unexpected(more.error());
       }
       more_ = *more;
-      text_ = lines_->take();
-      at_ = 0;
+      set_text(lines_->take());
     }
-    if (!more_ && at_ == text_.size()) finish(200, "");
+    if (!more_ && is_sent()) finish(200, "");
     co_return Result<void>();
-  }
-
-  Task<bool> next(std::string& to) override {
-    auto reading = read();
-    const Result<void> done = co_await std::move(reading);
-    if (!done) {
-      log::warn("an export ended early: {}", done.error().message);
-      co_return std::unexpected(done.error());
-    }
-    if (at_ == text_.size()) co_return false;
-    const std::string_view piece = std::string_view(text_).substr(at_, kPieceBytes);
-    to += piece;
-    at_ += piece.size();
-    co_return true;
   }
 
  private:
@@ -90,8 +72,6 @@ class ExportSource final : public AsyncBodySource {
   QueryLog::RunningQuery logged_;
   const std::unique_ptr<query::ExportRun> run_;
   const std::shared_ptr<ExportLines> lines_;
-  std::string text_;
-  std::size_t at_ = 0;  // sent up to here
   bool more_ = true;
 };
 

@@ -23,7 +23,6 @@
 #include "common/bytes/proto_reader.h"
 #include "common/bytes/utf8.h"
 #include "common/json_string.h"
-#include "common/log.h"
 #include "query/engine/engine.h"
 #include "query/engine/export_run.h"
 #include "query/limits.h"
@@ -31,6 +30,7 @@
 #include "web/handlers/handlers.h"
 #include "web/handlers/prometheus_request.h"
 #include "web/handlers/remote_read_answer.h"
+#include "web/handlers/text_source.h"
 #include "web/json/error_map.h"
 #include "web/metrics.h"
 #include "web/request_trace.h"
@@ -170,20 +170,19 @@ struct QueryFrames {
 };
 
 // Frames as they are made, query after query.
-class FrameSource final : public AsyncBodySource {
+class FrameSource final : public TextSource {
  public:
   // The call lives until the answer is sent.
   FrameSource(Call& call, std::vector<ReadQuery> queries, bool in_order)
-      : call_(call),
+      : TextSource("an answer to remote_read"),
+        call_(call),
         queries_(std::move(queries)),
         frames_(std::make_shared<ChunkFrames>(in_order)) {}
 
-  // Reads on until there are frames, or the end.
-  Task<void> read() {
-    while (at_ == text_.size() && begin_next()) {
+  Task<void> read() override {
+    while (is_sent() && begin_next()) {
       const std::shared_ptr<QueryFrames> query = query_;
-      text_.clear();
-      at_ = 0;
+      set_text({});
       auto reading =
           query->run->next([query](const storage::Series& series, const storage::Block& block) {
             query->frames->add(series, block);
@@ -196,8 +195,8 @@ class FrameSource final : public AsyncBodySource {
         co_return std::unexpected(more.error());
       }
       if (!*more) query->frames->end_query();
-      text_ = query->frames->take();
-      CO_TRY_VOID(query->count(query->frames->bytes() + text_.size()));
+      set_text(query->frames->take());
+      CO_TRY_VOID(query->count(query->frames->bytes() + text_bytes()));
       if (*more) continue;
       query->logged.finish(200, "", query->run->cost());
       query_.reset();
@@ -205,24 +204,7 @@ class FrameSource final : public AsyncBodySource {
     co_return Result<void>();
   }
 
-  Task<bool> next(std::string& to) override {
-    auto reading = read();
-    const Result<void> done = co_await std::move(reading);
-    if (!done) {
-      log::warn("an answer to remote_read ended early: {}", done.error().message);
-      co_return std::unexpected(done.error());
-    }
-    if (at_ == text_.size()) co_return false;
-    const std::string_view piece = std::string_view(text_).substr(at_, kPieceBytes);
-    to += piece;
-    at_ += piece.size();
-    co_return true;
-  }
-
  private:
-  // What is compressed and framed at once.
-  static constexpr std::size_t kPieceBytes = 256 << 10;
-
   // Each query begins in its turn, and with it the clock of its limits. False: none is left.
   bool begin_next() {
     if (query_ != nullptr) return true;
@@ -239,8 +221,6 @@ class FrameSource final : public AsyncBodySource {
   std::size_t begun_ = 0;  // of them
   const std::shared_ptr<ChunkFrames> frames_;
   std::shared_ptr<QueryFrames> query_;  // that is read; null: none
-  std::string text_;
-  std::size_t at_ = 0;  // sent up to here
 };
 
 // Whether no name of a label is before __name__, so that series are in order if metrics are.

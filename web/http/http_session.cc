@@ -304,7 +304,7 @@ asio::awaitable<bool> HttpSession::serve(Request request) {
     routed.refusal = std::move(*refusal);
   }
   manner.accept_encoding = routed.call.request.headers.get("Accept-Encoding");
-  // What is refused before its handler runs is not traced: anybody could fill the queue.
+  // A request that is refused before its handler runs is not traced: anybody could send many.
   if (routed.endpoint != nullptr) {
     routed.call.trace = RequestTrace::begin(routed.call, *routed.endpoint, begin_us);
   }
