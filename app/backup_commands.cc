@@ -34,10 +34,7 @@ void BackupCommands::declare_backup(CLI::App& app) {
                       "Back up a running server, http[s]://HOST:PORT, to its engine.backup_dir");
   backup_->add_option("--token-file", files_.token,
                       "File with a token that has the role admin; use with --url");
-  backup_->add_option(
-      "--ca-file", files_.ca,
-      "Trust the certificates in this file with https (default: those of this machine); use with "
-      "--url");
+  declare_ca_file(*backup_, files_);
   backup_->footer("Exit status: 0 backup made, 1 backup made but damage found, 2 no backup made.");
 }
 

@@ -14,9 +14,7 @@ constexpr unsigned kJobsMax = 256;
 // The flags of a server that is reached by HTTP.
 void declare_peer(CLI::App& app, PeerFiles& files) {
   app.add_option("--token-file", files.token, "File with a token; use with --url")->needs("--url");
-  app.add_option("--ca-file", files.ca,
-                 "Trust the certificates in this file with https (default: those of this machine)")
-      ->needs("--url");
+  declare_ca_file(app, files)->needs("--url");
 }
 
 // The flags of a store that this process opens.

@@ -90,6 +90,12 @@ void declare_offline(CLI::App& tool, ServeFlags& flags) {
   declare_settings_sources(tool, flags);
 }
 
+CLI::Option* declare_ca_file(CLI::App& tool, PeerFiles& files) {
+  return tool.add_option(
+      "--ca-file", files.ca,
+      "Trust the certificates in this file with https (default: those of this machine)");
+}
+
 void declare_plan(CLI::App& plan, HBasePlanFlags& flags) {
   plan.add_option("--points-per-s", flags.points_per_s, "Points a second")->required();
   plan.add_option("--series", flags.series, "Series that get these points")->required();

@@ -7,6 +7,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "app/client/http_client.h"
 #include "app/settings/options.h"
 #include "app/tools/hbase_plan.h"
 #include "common/config/config.h"
@@ -39,6 +40,9 @@ void declare_serve(CLI::App& serve, ServeFlags& flags);
 void declare_settings_sources(CLI::App& tool, ServeFlags& flags);
 // The flags of a tool that works on a data directory without a running server.
 void declare_offline(CLI::App& tool, ServeFlags& flags);
+
+// The CAs of a server that is reached by https.
+CLI::Option* declare_ca_file(CLI::App& tool, PeerFiles& files);
 
 // The options of `halite hbase plan`.
 void declare_plan(CLI::App& plan, HBasePlanFlags& flags);

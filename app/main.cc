@@ -90,11 +90,6 @@ int run_repair(const CLI::App& repair, const ServeFlags& flags) {
   return static_cast<int>(halite::app::repair_data_dir(options, print_out, print_err));
 }
 
-void declare_ca_file(CLI::App& app, halite::app::PeerFiles& files) {
-  app.add_option("--ca-file", files.ca,
-                 "Trust the certificates in this file with https (default: those of this machine)");
-}
-
 int run_serve(const CLI::App& serve, const ServeFlags& flags) {
   halite::app::SettingsFile file{.path = settings_file(flags), .stamp = {}, .read = {}};
   file.stamp = halite::FileStamp::of(file.path);
