@@ -125,6 +125,13 @@ Result<S3Credentials> find_credentials(const CredentialSource& source) {
     TRY(const std::optional<std::string> text, read_text(path));
     if (text) return from_text(path, *text, profile);
   }
+  if (!source.profile.empty()) {
+    return fail(Errc::kUnauthenticated,
+                fmt::format("no credentials for S3: backup.s3_profile = {} names a section of {}, "
+                            "which does not exist; without a profile, AWS_ACCESS_KEY_ID and "
+                            "AWS_SECRET_ACCESS_KEY of the environment are used",
+                            source.profile, path.empty() ? "~/.aws/credentials" : path));
+  }
   return fail(Errc::kUnauthenticated,
               fmt::format("no credentials for S3: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, "
                           "or write {}, or name a file with backup.s3_credentials_file",

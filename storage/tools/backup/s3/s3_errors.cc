@@ -86,6 +86,10 @@ Meaning meaning_of(const HttpAnswer& answer, const S3Error& error, const S3Optio
   }
   if (error.code == "SlowDown" || answer.status == 429) return {Errc::kOverloaded, ""};
   if (answer.status == 416) return {Errc::kCorruption, ""};
+  if (answer.status == 404 && error.code.empty()) {
+    return {Errc::kNotFound, fmt::format("{} answers as no S3 store does; see backup.s3_endpoint",
+                                         options.endpoint.authority())};
+  }
   if (answer.status == 404) return {Errc::kNotFound, ""};
   if (answer.status == 401) return {Errc::kUnauthenticated, ""};
   return {is_retryable(answer) ? Errc::kUnavailable : Errc::kInvalidArgument, ""};

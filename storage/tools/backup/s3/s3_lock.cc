@@ -40,11 +40,13 @@ std::string first_line(const std::string& path) {
 }
 
 // When the process started, in ticks since the boot; empty: it is unknown, or hidden by the system.
+// Another text: it has ended, but its parent has not asked how.
 std::string start_of(std::string_view pid) {
   const std::string stat = first_line(fmt::format("/proc/{}/stat", pid));
   const std::size_t bracket = stat.rfind(')');  // after the name, which may have any characters
   if (bracket == std::string::npos) return {};
   std::string_view rest = trim(std::string_view(stat).substr(bracket + 1));
+  if (rest.starts_with('Z') || rest.starts_with('X')) return "ended";
   constexpr int kFieldsBefore = 19;  // the start is field 22; the first one here is 3
   for (int field = 0; field < kFieldsBefore; ++field) {
     rest.remove_prefix(std::min(rest.find(' ') + 1, rest.size()));
