@@ -1,6 +1,7 @@
 #include "app/tracing/trace_exporter.h"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
@@ -25,6 +26,9 @@ namespace {
 constexpr std::uint64_t kAnswerBytesMax = 1 << 20;
 constexpr std::string_view kDefaultPath = "/v1/traces";
 constexpr std::int64_t kStopCheckMs = 50;  // between two looks, while a request is on its way
+
+constexpr std::array<std::string_view, 5> kOwnHeaders = {
+    "Connection", "Content-Length", "Content-Type", "Host", "Transfer-Encoding"};
 
 bool is_token(std::string_view name) {
   return !name.empty() && std::ranges::all_of(name, [](char c) {
@@ -52,6 +56,13 @@ Result<std::vector<HttpHeader>> read_headers(const std::string& path) {
     if (colon == std::string_view::npos || !is_token(name) || !printable) {
       return fail(Errc::kInvalidArgument,
                   fmt::format("tracing.headers_file: {}:{}: expected Name: value", path, number));
+    }
+    const bool reserved = std::ranges::any_of(
+        kOwnHeaders, [name](std::string_view own) { return equal_ignoring_case(name, own); });
+    if (reserved) {
+      return fail(
+          Errc::kInvalidArgument,
+          fmt::format("tracing.headers_file: {}:{}: Halite sets {} itself", path, number, name));
     }
     headers.push_back(
         {.name = std::string(name), .value = std::string(trim(text.substr(colon + 1)))});

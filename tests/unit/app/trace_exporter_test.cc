@@ -391,6 +391,8 @@ TEST_F(Exporting, wrong_settings_are_refused) {
     EXPECT_THAT(text, HasSubstr("headers:2: expected Name: value")) << line;
     EXPECT_FALSE(text.contains("Authorization")) << text;
   }
+  std::ofstream(headers) << "content-length: 5\n";
+  EXPECT_THAT(refusal(wanted), HasSubstr("headers:1: Halite sets content-length itself"));
 }
 
 TEST(SampleRatio, is_from_0_to_1) {
