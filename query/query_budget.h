@@ -83,7 +83,7 @@ class QueryBudget final : public WorkBudget, public storage::ReadCounters {
   const QueryLimits limits_;
   const Clock& clock_;
   const std::stop_token stop_;
-  const std::shared_ptr<SpanLog> spans_;  // null: nobody wants them
+  const std::shared_ptr<SpanLog> spans_;  // null: steps are not recorded
   const TimestampMs begin_;
   const std::int64_t begin_us_;
   std::atomic<std::uint64_t> series_ = 0;

@@ -16,7 +16,7 @@ struct RunContext {
       : stop(std::move(token)), spans(std::move(log)) {}
 
   std::stop_token stop;            // request_stop() ends the work soon with kCancelled
-  std::shared_ptr<SpanLog> spans;  // gets the steps of the run; null: nobody wants them
+  std::shared_ptr<SpanLog> spans;  // null: the steps of the run are not recorded
 };
 
 }  // namespace halite::query

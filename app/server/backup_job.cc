@@ -107,7 +107,7 @@ void BackupJob::run(const std::stop_token& stop) {
   log_outcome(outcome);
   if (!outcome) failures_->Increment();
   if (looking_.joinable()) {
-    looking_.request_stop();  // what it finds is older
+    looking_.request_stop();  // its answer would be out of date
     looking_.join();
   }
   note_newest(stop);

@@ -10,7 +10,7 @@
 
 namespace halite::app {
 
-// Who sends the traces: attributes of the resource.
+// The server that sends the traces, as attributes of the resource.
 struct TraceOrigin {
   std::string service;   // service.name
   std::string version;   // service.version
