@@ -317,7 +317,7 @@ TEST(SpanLog, has_limits) {
   }
   EXPECT_EQ(log.spans().size(), SpanLog::kStepsMax + SpanLog::kShardsMax);
   EXPECT_EQ(log.left_out(), 200 - log.spans().size());
-  const SpanLog::Timed nobody(nullptr, "scan");
+  const SpanLog::Timed unlogged(nullptr, "scan");
 }
 
 }  // namespace
