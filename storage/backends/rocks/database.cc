@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -14,6 +15,7 @@
 #include "storage/backends/rocks/files/checkpoint.h"
 #include "storage/backends/rocks/files/file_system.h"
 #include "storage/backends/rocks/files/lasting_write.h"
+#include "storage/backends/rocks/files/live_files.h"
 #include "storage/backends/rocks/files/status.h"
 #include "storage/backends/rocks/inspect/manifest_tail.h"
 #include "storage/backends/rocks/inspect/wal_check.h"
@@ -39,14 +41,10 @@ Bytes format_text(StoreFormat format) {
 
 // If CURRENT is lost, RocksDB would create a new database and delete the existing files.
 Result<void> check_is_empty(FileSystem& files, const std::string& dir) {
-  TRY(const std::vector<std::string> names, files.list(dir));
-  for (const std::string& name : names) {
-    if (name.ends_with(".sst") || name.ends_with(".log")) {
-      return fail(Errc::kCorruption,
-                  fmt::format("{} holds {}, but its file CURRENT is missing", dir, name));
-    }
-  }
-  return {};
+  TRY(const std::optional<std::string> found, find_data_file(files, dir));
+  if (!found) return {};
+  return fail(Errc::kCorruption,
+              fmt::format("{} holds {}, but its file CURRENT is missing", dir, *found));
 }
 
 std::unexpected<Error> missing_end(const std::string& dir, const std::string& what) {
@@ -218,9 +216,9 @@ Result<void> Database::put_meta(BytesView key, BytesView value) {
 Result<void> Database::check_format() {
   const std::lock_guard lock(mutex_);
   const rocksdb::Status status = db_->Get({}, meta(), kFormatKey, &format_);
-  if (status.IsNotFound() && column_families_.size() == 1 && !options_.read_only) {
+  if (status.IsNotFound() && column_families_.size() == 1) {  // new, or a start was interrupted
     format_ = format_text(StoreFormat::kFirst);
-    return put_meta(kFormatKey, format_);
+    return options_.read_only ? Result<void>() : put_meta(kFormatKey, format_);
   }
   if (status.IsNotFound()) {
     return fail(Errc::kCorruption, fmt::format("{} has lost the record of its format: files are "

@@ -46,8 +46,12 @@ class Checker {
     TRY(const bool chunks, is_there(chunks_dir_));
     TRY(const bool log, is_there(log_dir_));
     if (!rocks && !chunks && !log) {
-      return fail(Errc::kNotFound,
-                  fmt::format("{} and {} do not exist", options_.rocks_dir, options_.engine_dir));
+      TRY(const bool begun, is_there(options_.rocks_dir));
+      if (!begun) {
+        return fail(Errc::kNotFound,
+                    fmt::format("{} and {} do not exist", options_.rocks_dir, options_.engine_dir));
+      }
+      note_unfinished();
     }
     Result<void> done = run_parts(rocks, chunks, log);
     if (chunks_ != nullptr) std::ignore = chunks_->close();  // nothing was written
@@ -65,6 +69,10 @@ class Checker {
   Result<void> run_parts(bool rocks, bool chunks, bool log) {
     if (rocks) TRY_VOID(open_names());
     TRY(const MissingData missing, look_for_parts(rocks));
+    if (missing.unfinished && (chunks || log)) {
+      note_unfinished();
+      chunks = log = false;
+    }
     const bool engine = chunks || log || !missing.chunks.empty();
     if (!missing.names.empty() || (engine && !rocks)) {
       no_names_ = report_.findings.size();
@@ -92,6 +100,10 @@ class Checker {
   Result<MissingData> look_for_parts(bool rocks) {
     if (rocks && catalog_.settings() == nullptr && !no_settings_) return MissingData();
     return missing_data(options_, catalog_.settings());
+  }
+
+  void note_unfinished() {
+    report_.notes.push_back("the first start was interrupted: nothing was stored yet");
   }
 
   void add(Finding finding) { report_.findings.push_back(std::move(finding)); }

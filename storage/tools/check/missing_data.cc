@@ -1,6 +1,5 @@
 #include "storage/tools/check/missing_data.h"
 
-#include <algorithm>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -10,6 +9,7 @@
 #include "common/clock.h"
 #include "common/threads/run_here.h"
 #include "storage/backends/memory/memory_store.h"
+#include "storage/backends/rocks/files/live_files.h"
 #include "storage/backends/rocks/rocks_store.h"
 #include "storage/catalog/table_settings.h"
 #include "storage/tsdb/core/engine_cell.h"
@@ -27,22 +27,27 @@ Result<MissingData> missing_data(const CheckOptions& options, std::shared_ptr<Ta
                           .engine = options.engine_dir,
                           .chunks = options.engine_dir + "/chunks",
                           .log = options.engine_dir + "/log"};
-  const Result<void> whole = run_here(engine::check_data_dir_complete(settings, std::move(dirs)));
-  if (!whole && whole.error().code == Errc::kUnavailable) return std::unexpected(whole.error());
+  const Result<void> whole = run_here(engine::check_data_dir_complete(settings, dirs));
+  if (whole) {
+    TRY(const bool unfinished, run_here(engine::is_data_dir_unfinished(settings, std::move(dirs))));
+    return MissingData{.unfinished = unfinished};
+  }
+  if (whole.error().code == Errc::kUnavailable) return std::unexpected(whole.error());
   // Damaged settings cannot show what is missing.
-  if (whole || whole.error().code != Errc::kConflict) return MissingData();
+  if (whole.error().code != Errc::kConflict) return MissingData();
   TRY(const std::optional<TableParameters> made,
       run_here(read_parameters(settings, std::string(engine::kEngineRow))));
-  if (made) return MissingData{.names = {}, .chunks = whole.error().message};
-  return MissingData{.names = whole.error().message, .chunks = {}};
+  if (made) return MissingData{.chunks = whole.error().message};
+  return MissingData{.names = whole.error().message};
 }
 
 Result<bool> has_names(const CheckOptions& options) {
   TRY(const FileKind kind, options.files->kind(options.rocks_dir));
   if (kind != FileKind::kDirectory) return false;
-  TRY(const std::vector<std::string> names, options.files->list(options.rocks_dir));
-  return std::ranges::any_of(
-      names, [](const std::string& name) { return name != "LOCK" && name != "halite.lock"; });
+  TRY(const FileKind current, options.files->kind(options.rocks_dir + "/CURRENT"));
+  if (current == FileKind::kFile) return true;
+  TRY(const auto data, rocks::find_data_file(*options.files, options.rocks_dir));
+  return data.has_value();
 }
 
 Result<MissingData> find_missing_data(const CheckOptions& options) {

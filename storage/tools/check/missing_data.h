@@ -15,8 +15,9 @@ namespace halite::storage::check {
 
 // Why a start would fail. Empty: present, or never created.
 struct MissingData {
-  std::string names;
-  std::string chunks;
+  std::string names = {};
+  std::string chunks = {};
+  bool unfinished = false;  // the first start was interrupted; there are no points
 };
 
 // `settings`: the settings table beside the names; null if there is none.
@@ -27,7 +28,7 @@ struct MissingData {
 // cannot be read: they are damaged then, not missing.
 [[nodiscard]] Result<MissingData> find_missing_data(const CheckOptions& options);
 
-// Whether the directory of names contains anything but lock files.
+// Whether the names' database was created, even if parts of it are lost.
 [[nodiscard]] Result<bool> has_names(const CheckOptions& options);
 
 }  // namespace halite::storage::check

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
@@ -12,6 +13,7 @@
 #include "storage/cells/layouts/table_parameters.h"
 #include "storage/tsdb/core/engine_cell.h"
 #include "storage/tsdb/wal/log_start.h"
+#include "storage/tsdb/wal/newest_segment.h"
 
 namespace halite::storage::engine {
 namespace {
@@ -19,11 +21,11 @@ namespace {
 constexpr BytesView kQualifier = "parts";
 constexpr BytesView kMade = "chunks,log";
 
-Result<bool> has_segments(const EngineDirs& dirs) {
-  TRY(const FileKind kind, dirs.files->kind(dirs.log));
+Result<bool> has_files(FileSystem& files, const std::string& dir, std::string_view name_end) {
+  TRY(const FileKind kind, files.kind(dir));
   if (kind != FileKind::kDirectory) return false;
-  TRY(const std::vector<std::string> names, dirs.files->list(dirs.log));
-  return std::ranges::any_of(names, [](const auto& name) { return name.ends_with(".log"); });
+  TRY(const std::vector<std::string> names, files.list(dir));
+  return std::ranges::any_of(names, [&](const auto& name) { return name.ends_with(name_end); });
 }
 
 }  // namespace
@@ -32,7 +34,7 @@ Task<void> check_data_dir_complete(std::shared_ptr<Table> settings, EngineDirs d
   CO_TRY(const auto parameters, co_await read_parameters(settings, std::string(kEngineRow)));
   CO_TRY(const std::optional<Bytes> made, co_await read_engine_cell(settings, Bytes(kQualifier)));
   CO_TRY(const FileKind chunks, dirs.files->kind(dirs.chunks + "/CURRENT"));
-  CO_TRY(const bool segments, has_segments(dirs));
+  CO_TRY(const bool segments, has_files(*dirs.files, dirs.log, ".log"));
   const bool stored = chunks == FileKind::kFile || segments;
   if (!parameters && stored) {
     co_return fail(
@@ -51,6 +53,13 @@ Task<void> check_data_dir_complete(std::shared_ptr<Table> settings, EngineDirs d
             dirs.chunks));
   }
   co_return Result<void>();
+}
+
+Task<bool> is_data_dir_unfinished(std::shared_ptr<Table> settings, EngineDirs dirs) {
+  CO_TRY(const std::optional<Bytes> made, co_await read_engine_cell(settings, Bytes(kQualifier)));
+  CO_TRY(const FileKind newest, dirs.files->kind(log_format::newest_path(dirs.log)));
+  CO_TRY(const bool tables, has_files(*dirs.files, dirs.chunks, ".sst"));
+  co_return !made && newest == FileKind::kNone && !tables;
 }
 
 Task<void> note_data_dir_complete(std::shared_ptr<Table> settings) {

@@ -30,8 +30,8 @@ struct NewestSegment {
                                         const NewestSegment& newest);
 // Parses the content of the file. kCorruption: invalid.
 [[nodiscard]] Result<NewestSegment> parse_newest(BytesView bytes);
-// Nothing if the file is missing, or damaged, which is logged.
 [[nodiscard]] std::string newest_path(const std::string& dir);
+// Nothing if the file is missing, or damaged, which is logged.
 [[nodiscard]] Result<std::optional<NewestSegment>> read_newest(FileSystem& files,
                                                                const std::string& dir);
 

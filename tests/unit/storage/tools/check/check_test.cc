@@ -87,6 +87,32 @@ TEST(Check, OfNothingSaysSo) {
   EXPECT_EQ(report.error().code, Errc::kNotFound);
 }
 
+// Wherever the first start is interrupted, by a kill or a power cut.
+TEST(Check, FindsNoDamageIfTheFirstStartWasInterrupted) {
+  int unfinished = 0;
+  bool created = false;
+  for (std::uint64_t change = 0; !created; ++change) {
+    test::EngineWorld world(static_cast<std::uint32_t>(change + 1), kFullHour);
+    world.files->cut_power_after(change);
+    created = world.open().has_value();
+    if (created) std::ignore = world.close();
+    change % 2 == 0 ? world.files->restore_power() : world.files->restart_process();
+    const auto report = check::check_stored(check_options(world.files));
+    if (report) {
+      for (const check::Finding& finding : report->findings) {
+        EXPECT_TRUE(finding.may_be_torn)
+            << "change " << change << ": " << finding.file << " " << finding.what;
+      }
+      unfinished += static_cast<int>(!report->notes.empty());
+    } else {
+      EXPECT_EQ(report.error().code, Errc::kNotFound) << change << report.error().message;
+    }
+    ASSERT_TRUE(world.open()) << change;
+    ASSERT_TRUE(world.close());
+  }
+  EXPECT_GT(unfinished, 0);
+}
+
 // Series and times that are named are those whose questions fail; the slots tell nothing finer.
 TEST(Check, NamesWhoIsHurtAndWhen) {
   int failed_reads = 0;
