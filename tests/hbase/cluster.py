@@ -35,7 +35,8 @@ _OPENED = ("java.io", "java.lang", "java.lang.reflect", "java.net", "java.nio", 
            "java.util.concurrent", "jdk.internal.ref", "sun.nio.ch")
 _EXPORTED = ("java.base/jdk.internal.misc", "java.base/sun.net.dns", "java.base/sun.net.util",
              "java.security.jgss/sun.security.krb5")
-JVM = ["-Djava.net.preferIPv4Stack=true", "-XX:+UseSerialGC", "-Duser.timezone=UTC",
+# The simple compiler: in minutes, the other one costs more than it gains.
+JVM = ["-Djava.net.preferIPv4Stack=true", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Duser.timezone=UTC",
        "-Dorg.apache.hbase.thirdparty.io.netty.tryReflectionSetAccessible=true",
        "--add-modules", "jdk.unsupported",
        *[word for name in _EXPORTED for word in ("--add-exports", f"{name}=ALL-UNNAMED")],
@@ -272,7 +273,7 @@ class Cluster(Tables):
         if self._tool is not None:
             self._tool.kill()
         log = os.path.join(self.folder, "logs", "tool.log")
-        command = self._java("-Xmx256m", "-XX:TieredStopAtLevel=1", "HbaseTool", level="FATAL")
+        command = self._java("-Xmx256m", "HbaseTool", level="FATAL")
         self._tool = JavaServer("tool", command, log, stdout=subprocess.PIPE)
         with self._tool.process.stdout as told:
             port = told.readline().strip()

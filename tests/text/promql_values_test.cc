@@ -78,7 +78,9 @@ std::string labels_text(const promql::Labels& labels) {
 
 class Script {
  public:
-  explicit Script(QueryLayout layout) : layout_(layout) {}
+  explicit Script(QueryLayout layout) : layout_(layout) {
+    limits_.bytes_max = std::uint64_t{64} << 20;
+  }
 
   Lines answered(const Lines& lines) {
     Lines out;
