@@ -28,11 +28,11 @@ def make(build, work, commit, architecture):
     into.mkdir(parents=True)
     for path in found.files:
         shutil.copyfile(path.resolve(), into / path.name)
-    loader = root / str(interpreter(binary)).removeprefix("/")
+    loader = root / str(found.loader).removeprefix("/")
     loader.parent.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(found.loader.resolve(), loader)
     loader.chmod(0o755)
-    tree.run("strip", binary)
+    tree.strip(binary, architecture)
     shutil.copytree(found.gconv, into / "gconv")
     libraries.copy_zones(root / "usr/share/zoneinfo")
     libraries.write_licences(found, root / "usr/share/doc/halite/licences")
@@ -46,11 +46,3 @@ def make(build, work, commit, architecture):
     (root / "tmp").mkdir()
     (root / "tmp").chmod(0o1777)
     return tree.pack(context, commit.seconds)
-
-
-def interpreter(binary):
-    """The loader that the kernel starts: /lib64/ld-linux-x86-64.so.2."""
-    for line in tree.run("readelf", "-lW", binary).splitlines():
-        if "Requesting program interpreter: " in line:
-            return pathlib.Path(line.split(": ")[1].rstrip("]"))
-    raise SystemExit(f"{binary} is linked statically")

@@ -16,33 +16,36 @@ DATA = ("tzdata",)
 
 @dataclasses.dataclass
 class Libraries:
-    loader: pathlib.Path
+    loader: pathlib.Path  # as the kernel finds it: /lib64/ld-linux-x86-64.so.2
     files: list  # of libraries, without the loader
     gconv: pathlib.Path  # charsets of the C library
 
 
 def find(binary):
-    files, loader = [], None
-    for line in tree.run("ldd", binary).splitlines():
+    # What ldd does, for any processor whose programs run here.
+    [loader] = re.findall(r"program interpreter: (/\S+)\]", tree.run("readelf", "--program-headers", "--wide", binary))
+    files = []
+    for line in tree.run(loader, "--list", binary).splitlines():
         named = re.match(r"\s+\S+ => (/\S+) ", line)
-        alone = re.match(r"\s+(/\S+/ld-\S+) ", line)
-        if named:
+        if named and named[1] != loader:
             files.append(pathlib.Path(named[1]))
-        elif alone:
-            loader = pathlib.Path(alone[1])
-        elif "linux-vdso" not in line:
-            raise SystemExit(f"ldd {binary} says: {line}")
+        elif not named and not re.match(rf"\s+({re.escape(loader)}|linux-vdso\S+|) \(0x", line):  # in QEMU, the last has no name
+            raise SystemExit(f"{loader} --list {binary} says: {line}")
     libc = next(path for path in files if path.name == "libc.so.6")
-    return Libraries(loader, sorted(files), pathlib.Path("/usr/lib") / libc.parent.name / "gconv")
+    return Libraries(pathlib.Path(loader), sorted(files), pathlib.Path("/usr/lib") / libc.parent.name / "gconv")
 
 
 def package_of(path):
-    """The package that installed a file; Debian 12 lists files of /usr/lib below /lib too."""
+    """The package that installed a file, as NAME or NAME:ARCHITECTURE; Debian 12 lists files of /usr/lib below /lib too."""
     for name in (path.resolve(), pathlib.Path(str(path.resolve()).removeprefix("/usr"))):
         listed = tree.run("sh", "-c", 'dpkg-query -S "$0" 2>/dev/null || true', name)
         if listed:
-            return listed.split(":")[0]
+            return listed.split(": ")[0]
     raise SystemExit(f"no package has {path}")
+
+
+def name_of(package):
+    return package.split(":")[0]
 
 
 def version_of(package):
@@ -61,7 +64,7 @@ def write_licences(libraries, into):
             "## Shared libraries, as files\n", "| package | source | version | files |", "|---|---|---|---|"]
     for package, names in sorted(bundled.items()):
         source, version = version_of(package).split()
-        text.append(f"| {package} | {source} | {version} | {', '.join(sorted(names))} |")
+        text.append(f"| {name_of(package)} | {source} | {version} | {', '.join(sorted(names))} |")
     text += ["\n## Linked statically: code of headers, compiled into the binary\n", "| package | source | version |", "|---|---|---|"]
     for package in COMPILED_IN:
         text.append(f"| {package} | {' | '.join(version_of(package).split())} |")
@@ -70,7 +73,7 @@ def write_licences(libraries, into):
     for package in DATA:
         text.append(f"| {package} | {' | '.join(version_of(package).split())} |")
     (into / "README.md").write_text("\n".join(text) + "\n")
-    for package in {*bundled, *COMPILED_IN, *DATA}:
+    for package in {*map(name_of, bundled), *COMPILED_IN, *DATA}:
         shutil.copyfile(pathlib.Path("/usr/share/doc") / package / "copyright", into / f"{package}.copyright")
     shutil.copyfile(tree.SOURCE / "web/ui/vendor/uplot/LICENSE", into / "uplot.copyright")
     shutil.copytree("/usr/share/common-licenses", into / "common-licenses")  # to which the files above point

@@ -20,7 +20,7 @@ def make(build, work, commit, architecture):
     for path in (found.loader, *found.files):
         shutil.copyfile(path.resolve(), root / "lib" / path.name)
     (root / "lib" / found.loader.name).chmod(0o755)
-    tree.run("strip", binary)
+    tree.strip(binary, architecture)
     shutil.copytree(found.gconv, root / "lib/gconv", ignore=lambda folder, names: {"gconv-modules.cache"})
     libraries.copy_zones(root / "share/zoneinfo")
     libraries.write_licences(found, root / "licences")

@@ -17,6 +17,11 @@ def run(*command, **more):
     return done.stdout
 
 
+def strip(binary, architecture):
+    processor = {"amd64": "x86_64", "arm64": "aarch64"}[architecture]
+    run(f"{processor}-linux-gnu-strip", binary)
+
+
 def install(build, root, prefix):
     """Installs into the directory `root` as if it were /: the prefix there, and the directory of what deploy/make wrote."""
     below = root / prefix.relative_to("/")

@@ -18,6 +18,7 @@ import unittest
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(SOURCE / "tests/e2e"))
+sys.path.insert(0, str(SOURCE / "deploy"))
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 import roots  # noqa: E402
@@ -108,11 +109,12 @@ class Packages(unittest.TestCase):
 
     # ---- the package of Debian ----
 
-    def machine(self, shown):
+    def machine(self, shown, system=roots.BOOKWORM):
         if not roots.may():
             self.skipTest("needs root and debootstrap")
-        root = roots.made(roots.BOOKWORM, options.roots)
-        roots.download(root, self.deb)
+        root = roots.made(system, options.roots)
+        if system == roots.BOOKWORM:
+            roots.download(root, self.deb)
         try:
             machine = systemd_machine.Machine([shown], root)
         except systemd_machine.NoMachine as why:
@@ -232,12 +234,21 @@ class Packages(unittest.TestCase):
         return inside
 
     def test_tarball_on_an_older_system(self):
+        self.runs_on_an_older_system(self.tarball, roots.BULLSEYE)
+
+    def test_tarball_for_arm64(self):
+        if not options.arm64:
+            self.skipTest("needs --arm64")
+        roots.emulate()
+        self.runs_on_an_older_system(options.arm64, roots.BULLSEYE_ARM64)
+
+    def runs_on_an_older_system(self, tarball, system):
         if not roots.may():
             self.skipTest("needs root and debootstrap")
-        root = roots.made(roots.BULLSEYE, options.roots)
-        shown = self.scratch / "tarball"
+        root = roots.made(system, options.roots)
+        shown = self.scratch / f"tarball-{root.name}"
         shown.mkdir()
-        shutil.copy(self.tarball, shown)
+        shutil.copy(tarball, shown)
         glibc = roots.Inside(root, shown, "ldd --version | head -1").finish()[1]
         self.assertIn("2.31", glibc)
         status, told = self.unpacked(root, shown, "cd /tmp; ln -s /opt/halite/bin/halite linked; ./linked --version\n"
@@ -273,7 +284,7 @@ class Packages(unittest.TestCase):
         shown = self.scratch / "service"
         shown.mkdir()
         shutil.copy(self.tarball, shown)
-        machine = self.machine("bullseye", shown)
+        machine = self.machine(shown, roots.BULLSEYE)
         self.shell(machine, shown, unpack + serve)
         self.wait_until_ready(machine)
         self.put_first_points(machine)
@@ -360,6 +371,7 @@ def main():
     parser.add_argument("--build", type=pathlib.Path, required=True, help="the directory of the build")
     parser.add_argument("--roots", type=pathlib.Path, default=SOURCE / "build/roots", help="where roots of Debian are kept")
     parser.add_argument("--packages", type=pathlib.Path, help="take the packages there, or make them there")
+    parser.add_argument("--arm64", type=pathlib.Path, help="the tarball of ./dev package-arm64, to be tested too")
     parser.add_argument("--rebuild", action="store_true", help="compile a copy of the source, and compare its packages")
     known, rest = parser.parse_known_args(namespace=options)
     known.build, known.roots = known.build.resolve(), known.roots.resolve()

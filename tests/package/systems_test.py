@@ -11,9 +11,11 @@ import shutil
 import subprocess
 import sys
 
-import roots
-
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(SOURCE / "deploy"))
+
+import roots  # noqa: E402
+
 SYSTEMS = {system.suite: system for system in (roots.TRIXIE, roots.NOBLE)}
 # Directories that RocksDB 7.8 wrote: those of released versions, and those that the binary which ships and the one that
 # was built here write in turn.

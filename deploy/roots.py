@@ -51,22 +51,26 @@ class System:
     suites: tuple = ()  # more of them, from which apt takes packages later
     script: str = ""  # of debootstrap, where it does not know the suite
     keys: tuple = ()  # (address, SHA-256) of a package with the keys that sign it; (): this machine has them
+    architecture: str = ""  # of its programs, where it is not this machine's: QEMU runs them
+    name: str = ""  # of its directory, where it is not the suite's
 
 
 BULLSEYE, BOOKWORM, TRIXIE = System("bullseye"), System("bookworm"), System("trixie")
+BULLSEYE_ARM64 = System("bullseye", architecture="arm64", name="bullseye-arm64")
 NOBLE = System("noble", UBUNTU, "main,universe", ("noble-updates",), "gutsy", UBUNTU_KEYS)
 
 
 def made(system, kept):
     """The directory of a root that boots, and knows the certificates of the web."""
-    root = kept / system.suite
+    root = kept / (system.name or system.suite)
     if not (root / "made").exists():
         shutil.rmtree(root, ignore_errors=True)
         kept.mkdir(parents=True, exist_ok=True)
         signed = [f"--keyring={_keyring(system, kept)}"] if system.keys else []
         script = [system.script] if system.script else []
+        foreign = [f"--arch={system.architecture}"] if system.architecture else []
         subprocess.run(["debootstrap", "--variant=minbase", f"--include={PACKAGES}", f"--components={system.components}", *signed,
-                        system.suite, root, system.mirror, *script], check=True)
+                        *foreign, system.suite, root, system.mirror, *script], check=True)
         if system.suites:
             (root / "etc/apt/sources.list").write_text("".join(
                 f"deb {system.mirror} {suite} {system.components.replace(',', ' ')}\n" for suite in (system.suite, *system.suites)))
@@ -149,3 +153,8 @@ def _below(pid):
 def may():
     """Whether this process may make roots and enter them."""
     return os.geteuid() == 0 and shutil.which("debootstrap") and shutil.which("unshare")
+
+
+def emulate():
+    """Lets the kernel run programs of other processors, also in roots, by what the package qemu-user-static has."""
+    subprocess.run(["/usr/lib/systemd/systemd-binfmt"], check=True)

@@ -1,0 +1,10 @@
+# Compiles for arm64 on an amd64 Debian that has the libraries of both (dpkg --add-architecture arm64).
+set(CMAKE_SYSTEM_NAME Linux)
+set(CMAKE_SYSTEM_PROCESSOR aarch64)
+set(CMAKE_LIBRARY_ARCHITECTURE aarch64-linux-gnu)
+set(CMAKE_C_COMPILER_TARGET ${CMAKE_LIBRARY_ARCHITECTURE})
+set(CMAKE_CXX_COMPILER_TARGET ${CMAKE_LIBRARY_ARCHITECTURE})
+set(CMAKE_ASM_COMPILER_TARGET ${CMAKE_LIBRARY_ARCHITECTURE})
+set(CMAKE_STRIP ${CMAKE_LIBRARY_ARCHITECTURE}-strip)
+set(ENV{PKG_CONFIG_LIBDIR}
+    /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/pkgconfig:/usr/share/pkgconfig)
