@@ -242,6 +242,17 @@ class Packages(unittest.TestCase):
         roots.emulate()
         self.runs_on_an_older_system(options.arm64, roots.BULLSEYE_ARM64)
 
+    def test_directories_of_amd64_on_arm64(self):
+        if not options.arm64:
+            self.skipTest("needs --arm64")
+        roots.emulate()
+        place = self.scratch / "arm64"
+        place.mkdir()
+        subprocess.run(["tar", "-xzf", options.arm64, "-C", place, "--strip-components=1"], check=True)
+        done = subprocess.run([sys.executable, SOURCE / "tests/e2e/compat_test.py", "--halite", place / "bin/halite"],
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout)
+
     def runs_on_an_older_system(self, tarball, system):
         if not roots.may():
             self.skipTest("needs root and debootstrap")
