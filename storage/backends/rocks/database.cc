@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
-#include <optional>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -13,9 +12,9 @@
 
 #include "common/log.h"
 #include "storage/backends/rocks/files/checkpoint.h"
+#include "storage/backends/rocks/files/created.h"
 #include "storage/backends/rocks/files/file_system.h"
 #include "storage/backends/rocks/files/lasting_write.h"
-#include "storage/backends/rocks/files/live_files.h"
 #include "storage/backends/rocks/files/status.h"
 #include "storage/backends/rocks/inspect/manifest_tail.h"
 #include "storage/backends/rocks/inspect/wal_check.h"
@@ -41,10 +40,14 @@ Bytes format_text(StoreFormat format) {
 
 // If CURRENT is lost, RocksDB would create a new database and delete the existing files.
 Result<void> check_is_empty(FileSystem& files, const std::string& dir) {
-  TRY(const std::optional<std::string> found, find_data_file(files, dir));
-  if (!found) return {};
-  return fail(Errc::kCorruption,
-              fmt::format("{} holds {}, but its file CURRENT is missing", dir, *found));
+  TRY(const std::vector<std::string> names, files.list(dir));
+  for (const std::string& name : names) {
+    if (name.ends_with(".sst") || name.ends_with(".log")) {
+      return fail(Errc::kCorruption,
+                  fmt::format("{} holds {}, but its file CURRENT is missing", dir, name));
+    }
+  }
+  return {};
 }
 
 std::unexpected<Error> missing_end(const std::string& dir, const std::string& what) {
@@ -114,8 +117,13 @@ Result<std::vector<std::string>> Database::list_column_families() const {
 // Opens with the rest of a cut manifest, or restores its end.
 Result<void> Database::open_whole() {
   TRY(const ManifestCut cut, cut_torn_manifest(*files_, options_.dir));
+  // A manifest that was cut at the end of a record looks whole. RocksDB deletes the tables that it
+  // no longer lists.
+  TRY(const bool stored, has_tables(*files_, options_.dir));
+  const Result<std::vector<std::string>> families = list_column_families();
+  const bool lists_none = stored && families && families->size() == 1;
   Result<void> opened;
-  if (cut.made()) opened = check_rest();
+  if (cut.made() || lists_none) opened = check_rest();
   if (opened) opened = open_db();
   if (!opened) {
     if (cut.made()) TRY_VOID(undo_cut(*files_, cut));
@@ -152,10 +160,10 @@ Result<void> Database::check_rest() const {
   const std::unique_ptr<rocksdb::DB> db(opened);
   const std::unique_ptr<rocksdb::ColumnFamilyHandle> contents(handles[0]);
   const std::unique_ptr<rocksdb::Iterator> it(db->NewIterator({}, contents.get()));
-  bool any = false;
+  bool format = false;
   for (it->SeekToFirst(); it->Valid(); it->Next()) {
     const BytesView key = it->key().ToStringView();
-    any = true;
+    format = format || key == kFormatKey;
     if (!key.starts_with(kTablePrefix)) continue;
     TRY(const std::vector<FamilySpec> specs, parse_table_text(it->value().ToStringView()));
     for (const FamilySpec& spec : specs) {
@@ -164,10 +172,8 @@ Result<void> Database::check_rest() const {
     }
   }
   TRY_VOID(checked(it->status(), fmt::format("cannot read the contents of {}", options_.dir)));
-  TRY(const std::vector<std::string> files, files_->list(options_.dir));
-  const bool stored =
-      std::ranges::any_of(files, [](const auto& name) { return name.ends_with(".sst"); });
-  return any || !stored ? Result<void>() : missing_end(options_.dir, "its contents");
+  TRY(const bool stored, has_tables(*files_, options_.dir));
+  return format || !stored ? Result<void>() : missing_end(options_.dir, "its contents");
 }
 
 Result<void> Database::open_db() {
@@ -216,11 +222,12 @@ Result<void> Database::put_meta(BytesView key, BytesView value) {
 Result<void> Database::check_format() {
   const std::lock_guard lock(mutex_);
   const rocksdb::Status status = db_->Get({}, meta(), kFormatKey, &format_);
-  if (status.IsNotFound() && column_families_.size() == 1) {  // new, or a start was interrupted
-    format_ = format_text(StoreFormat::kFirst);
-    return options_.read_only ? Result<void>() : put_meta(kFormatKey, format_);
-  }
   if (status.IsNotFound()) {
+    TRY(const bool stored, has_tables(*files_, options_.dir));
+    if (column_families_.size() == 1 && !stored) {  // new, or the first start was interrupted
+      format_ = format_text(StoreFormat::kFirst);
+      return options_.read_only ? Result<void>() : put_meta(kFormatKey, format_);
+    }
     return fail(Errc::kCorruption, fmt::format("{} has lost the record of its format: files are "
                                                "missing. Restore the data directory from a copy",
                                                options_.dir));

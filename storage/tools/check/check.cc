@@ -71,9 +71,9 @@ class Checker {
     TRY(const MissingData missing, look_for_parts(rocks));
     if (missing.unfinished && (chunks || log)) {
       note_unfinished();
-      chunks = log = false;
+      chunks = false;
     }
-    const bool engine = chunks || log || !missing.chunks.empty();
+    const bool engine = (chunks || log || !missing.chunks.empty()) && !missing.unfinished;
     if (!missing.names.empty() || (engine && !rocks)) {
       no_names_ = report_.findings.size();
       add({.file = options_.rocks_dir,

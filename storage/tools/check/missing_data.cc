@@ -9,7 +9,7 @@
 #include "common/clock.h"
 #include "common/threads/run_here.h"
 #include "storage/backends/memory/memory_store.h"
-#include "storage/backends/rocks/files/live_files.h"
+#include "storage/backends/rocks/files/created.h"
 #include "storage/backends/rocks/rocks_store.h"
 #include "storage/catalog/table_settings.h"
 #include "storage/tsdb/core/engine_cell.h"
@@ -44,10 +44,7 @@ Result<MissingData> missing_data(const CheckOptions& options, std::shared_ptr<Ta
 Result<bool> has_names(const CheckOptions& options) {
   TRY(const FileKind kind, options.files->kind(options.rocks_dir));
   if (kind != FileKind::kDirectory) return false;
-  TRY(const FileKind current, options.files->kind(options.rocks_dir + "/CURRENT"));
-  if (current == FileKind::kFile) return true;
-  TRY(const auto data, rocks::find_data_file(*options.files, options.rocks_dir));
-  return data.has_value();
+  return rocks::is_created(*options.files, options.rocks_dir);
 }
 
 Result<MissingData> find_missing_data(const CheckOptions& options) {

@@ -17,7 +17,7 @@ namespace halite::storage::check {
 struct MissingData {
   std::string names = {};
   std::string chunks = {};
-  bool unfinished = false;  // the first start was interrupted; there are no points
+  bool unfinished = false;  // the first start was interrupted; there are no chunks
 };
 
 // `settings`: the settings table beside the names; null if there is none.

@@ -13,7 +13,6 @@
 #include "storage/cells/layouts/table_parameters.h"
 #include "storage/tsdb/core/engine_cell.h"
 #include "storage/tsdb/wal/log_start.h"
-#include "storage/tsdb/wal/newest_segment.h"
 
 namespace halite::storage::engine {
 namespace {
@@ -57,9 +56,8 @@ Task<void> check_data_dir_complete(std::shared_ptr<Table> settings, EngineDirs d
 
 Task<bool> is_data_dir_unfinished(std::shared_ptr<Table> settings, EngineDirs dirs) {
   CO_TRY(const std::optional<Bytes> made, co_await read_engine_cell(settings, Bytes(kQualifier)));
-  CO_TRY(const FileKind newest, dirs.files->kind(log_format::newest_path(dirs.log)));
   CO_TRY(const bool tables, has_files(*dirs.files, dirs.chunks, ".sst"));
-  co_return !made && newest == FileKind::kNone && !tables;
+  co_return !made && !tables;
 }
 
 Task<void> note_data_dir_complete(std::shared_ptr<Table> settings) {

@@ -25,8 +25,8 @@ struct EngineDirs {
 // Call it before you write to the settings table.
 [[nodiscard]] Task<void> check_data_dir_complete(std::shared_ptr<Table> settings, EngineDirs dirs);
 
-// Whether the first start was interrupted before note_data_dir_complete(): no chunk and no
-// record of the log was ever written.
+// Whether no start has reached note_data_dir_complete(), and there are no chunks. The log may have
+// segments, without records.
 [[nodiscard]] Task<bool> is_data_dir_unfinished(std::shared_ptr<Table> settings, EngineDirs dirs);
 
 // Notes that all parts exist and must exist from now on.

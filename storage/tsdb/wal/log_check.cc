@@ -143,10 +143,17 @@ class LogChecker {
   Result<std::vector<LogFault>> run() {
     TRY_VOID(list());
     TRY_VOID(check_newest());
-    Sequence last = segments_.empty() ? 0 : first_sequence();
+    const Sequence first = segments_.empty() ? 0 : first_sequence();
+    Sequence last = first;
     for (std::size_t i = 0; i < segments_.size(); ++i) {
       TRY_VOID(check_segment(i, last));
       if (check_.file_done) check_.file_done(segments_[i].file.path, segments_[i].file.bytes);
+    }
+    // A new log gets it after the first segment.
+    const bool is_new = segments_.empty() || (segments_.size() == 1 &&
+                                              segments_.front().file.number == 1 && last == first);
+    if (!newest_found_ && !is_new) {
+      faults_.push_back({.file = newest_path(check_.dir), .what = "is missing"});
     }
     return std::move(faults_);
   }
@@ -194,13 +201,12 @@ class LogChecker {
     const std::string path = newest_path(check_.dir);
     std::optional<NewestSegment> newest;
     TRY(const FileKind kind, files_.kind(path));
-    if (kind == FileKind::kFile) {
+    newest_found_ = kind == FileKind::kFile;
+    if (newest_found_) {
       TRY(const Bytes bytes, read_whole(files_, path, kNewestBytesMax));
       const Result<NewestSegment> read = parse_newest(bytes);
       if (read) newest = *read;
       if (!read) faults_.push_back({.file = path, .what = "damaged: " + read.error().message});
-    } else if (!segments_.empty()) {
-      faults_.push_back({.file = path, .what = "is missing"});
     }
     ReplayedLog replayed;
     for (const Segment& segment : segments_) replayed.segments.push_back(segment.file);
@@ -244,6 +250,7 @@ class LogChecker {
   FileSystem& files_;
   const LogCheck& check_;
   std::vector<Segment> segments_;
+  bool newest_found_ = false;
   Bytes bytes_;  // of the segment that is read
   std::uint64_t salt_ = 0;
   std::vector<LogFault> faults_;

@@ -17,12 +17,4 @@ std::vector<LiveFile> live_files(rocksdb::DB& db) {
   return files;
 }
 
-Result<std::optional<std::string>> find_data_file(FileSystem& files, const std::string& dir) {
-  TRY(const std::vector<std::string> names, files.list(dir));
-  for (const std::string& name : names) {
-    if (name.ends_with(".sst") || name.ends_with(".log")) return name;
-  }
-  return std::nullopt;
-}
-
 }  // namespace halite::storage::rocks
