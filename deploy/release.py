@@ -11,7 +11,7 @@ only when all passed, the version is tagged.
   docs        ./dev docs
   ci          .ci/run
   nightly     .ci/run nightly; with ./dev go-back, which opens what is written by the binary of the version before
-  package     ./dev package
+  package     ./dev package, and ./dev package-arm64
   directories tests/compat/make.py makes the data directories of the version
 
 Then the tag vVERSION, and after it a commit with the directories, which name the tagged revision. Nothing is
@@ -130,6 +130,7 @@ class Release:
 
     def package(self):
         self.run("./dev", "package")
+        self.run("./dev", "package-arm64")
 
     def directories(self):
         into = pathlib.Path(tempfile.mkdtemp(prefix="halite-release-"))

@@ -1,4 +1,4 @@
-"""Fresh roots of Debian and Ubuntu, made by debootstrap and kept, and commands in them that leave them as they are."""
+"""Roots of Debian and Ubuntu, made by debootstrap and kept: work in them, and commands that leave them as they are."""
 
 import dataclasses
 import hashlib
@@ -105,9 +105,11 @@ def work_in(root, source, build, script):
     shutil.copyfile("/etc/resolv.conf", root / "etc/resolv.conf")
     build.mkdir(parents=True, exist_ok=True)
     (source / "build").mkdir(exist_ok=True)
+    environment = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", "LC_ALL": "C.UTF-8",
+                   # git asks who owns a source.
+                   "GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "safe.directory", "GIT_CONFIG_VALUE_0": "/halite"}
     return subprocess.run(["unshare", "--fork", "--kill-child", "--pid", "--mount", "bash", "-c", WORK_IN, "bash",
-                           root, source, build, script], stdin=subprocess.DEVNULL, check=False,
-                          env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", "LC_ALL": "C.UTF-8"}).returncode
+                           root, source, build, script], stdin=subprocess.DEVNULL, check=False, env=environment).returncode
 
 
 class Inside:
@@ -155,6 +157,10 @@ def may():
     return os.geteuid() == 0 and shutil.which("debootstrap") and shutil.which("unshare")
 
 
-def emulate():
-    """Lets the kernel run programs of other processors, also in roots, by what the package qemu-user-static has."""
-    subprocess.run(["/usr/lib/systemd/systemd-binfmt"], check=True)
+def emulate_arm64():
+    """Lets the kernel run programs for arm64, also in roots. The packages systemd and qemu-user-static must be there."""
+    rule = pathlib.Path("/proc/sys/fs/binfmt_misc/qemu-aarch64")
+    if not rule.exists():
+        subprocess.run(["/usr/lib/systemd/systemd-binfmt", "/usr/lib/binfmt.d/qemu-aarch64.conf"], check=False)
+    if not rule.exists():
+        raise SystemExit("this kernel does not run programs for arm64 in QEMU: it takes no rules in /proc/sys/fs/binfmt_misc")

@@ -57,7 +57,7 @@ namespace halite::web {
 
 // The content of `version` and /api/version. All text, as in OpenTSDB.
 struct VersionInfo {
-  std::string version = "0.1.0";
+  std::string version = "unknown";
   std::string short_revision = "unknown";
   std::string full_revision = "unknown";
   std::string repo_status = "MINT";  // or MODIFIED

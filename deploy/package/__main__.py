@@ -45,7 +45,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--build", type=pathlib.Path, required=True, help="the directory of the build")
     parser.add_argument("--into", type=pathlib.Path, required=True, help="the directory for the packages")
-    parser.add_argument("--architecture", help="of the build, as Debian names it (default: this machine's)")
+    parser.add_argument("--architecture", choices=["amd64", "arm64"], help="of the build (default: this machine's)")
     parser.add_argument("--version", help="the version of the packages (default: by the commit)")
     parser.add_argument("--only", choices=["deb", "tarball", "container"], action="append", help="(default: all)")
     options = parser.parse_args()
@@ -57,7 +57,7 @@ def main():
     os.environ.update(SOURCE_DATE_EPOCH=str(made_from.seconds), TZ="UTC", LC_ALL="C.UTF-8")
     os.umask(0o022)
     build, into = options.build.resolve(), options.into.resolve()
-    architecture = options.architecture or tree.run("dpkg", "--print-architecture").strip()
+    architecture = options.architecture or tree.native()
     wanted = options.only or ["deb", "tarball", "container"]
     packages = []
     if "deb" in wanted:

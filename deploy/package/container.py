@@ -35,7 +35,7 @@ def make(build, work, commit, architecture):
     tree.strip(binary, architecture)
     shutil.copytree(found.gconv, into / "gconv")
     libraries.copy_zones(root / "usr/share/zoneinfo")
-    libraries.write_licences(found, root / "usr/share/doc/halite/licences")
+    libraries.write_licences(found, architecture, root / "usr/share/doc/halite/licences")
     for path, text in (("etc/passwd", PASSWD), ("etc/group", GROUP), ("etc/nsswitch.conf", "hosts: files dns\n")):
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text(text)

@@ -23,7 +23,10 @@ class Libraries:
 
 def find(binary):
     # What ldd does, for any processor whose programs run here.
-    [loader] = re.findall(r"program interpreter: (/\S+)\]", tree.run("readelf", "--program-headers", "--wide", binary))
+    named = re.search(r"program interpreter: (/\S+)\]", tree.run("readelf", "--program-headers", "--wide", binary))
+    if not named:
+        raise SystemExit(f"{binary} is linked statically")
+    loader = named[1]
     files = []
     for line in tree.run(loader, "--list", binary).splitlines():
         named = re.match(r"\s+\S+ => (/\S+) ", line)
@@ -48,11 +51,16 @@ def name_of(package):
     return package.split(":")[0]
 
 
-def version_of(package):
-    return tree.run("dpkg-query", "-W", "-f", "${source:Package} ${source:Version}", package)
+def version_of(package, architecture):
+    """The source package and its version."""
+    found = tree.run("dpkg-query", "-W", "-f", "${Architecture} ${source:Package} ${source:Version}\n", name_of(package))
+    for line in found.splitlines():
+        if line.split()[0] in (architecture, "all"):
+            return line.split()[1:]
+    raise SystemExit(f"{package} is not installed for {architecture}")
 
 
-def write_licences(libraries, into):
+def write_licences(libraries, architecture, into):
     """A directory with the licence of each package, and README.md, which lists what is from which."""
     into.mkdir(parents=True)
     bundled = {}
@@ -63,15 +71,15 @@ def write_licences(libraries, into):
             "`https://snapshot.debian.org/package/SOURCE/VERSION/`.\n",
             "## Shared libraries, as files\n", "| package | source | version | files |", "|---|---|---|---|"]
     for package, names in sorted(bundled.items()):
-        source, version = version_of(package).split()
+        source, version = version_of(package, architecture)
         text.append(f"| {name_of(package)} | {source} | {version} | {', '.join(sorted(names))} |")
     text += ["\n## Linked statically: code of headers, compiled into the binary\n", "| package | source | version |", "|---|---|---|"]
     for package in COMPILED_IN:
-        text.append(f"| {package} | {' | '.join(version_of(package).split())} |")
+        text.append(f"| {package} | {' | '.join(version_of(package, architecture))} |")
     text += ["\nAlso in the binary: uPlot 1.6.32 (MIT, `uplot.copyright`), which draws the page's graphs.\n",
              "## Data\n", "| package | source | version |", "|---|---|---|"]
     for package in DATA:
-        text.append(f"| {package} | {' | '.join(version_of(package).split())} |")
+        text.append(f"| {package} | {' | '.join(version_of(package, architecture))} |")
     (into / "README.md").write_text("\n".join(text) + "\n")
     for package in {*map(name_of, bundled), *COMPILED_IN, *DATA}:
         shutil.copyfile(pathlib.Path("/usr/share/doc") / package / "copyright", into / f"{package}.copyright")

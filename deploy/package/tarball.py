@@ -23,7 +23,7 @@ def make(build, work, commit, architecture):
     tree.strip(binary, architecture)
     shutil.copytree(found.gconv, root / "lib/gconv", ignore=lambda folder, names: {"gconv-modules.cache"})
     libraries.copy_zones(root / "share/zoneinfo")
-    libraries.write_licences(found, root / "licences")
+    libraries.write_licences(found, architecture, root / "licences")
     start = root / "bin/halite"
     start.write_text((tree.SOURCE / "deploy/package/halite.sh").read_text().replace("@LOADER@", found.loader.name))
     start.chmod(0o755)

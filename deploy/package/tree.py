@@ -17,9 +17,13 @@ def run(*command, **more):
     return done.stdout
 
 
+def native():
+    """This machine's architecture, as Debian names it."""
+    return run("dpkg", "--print-architecture").strip()
+
+
 def strip(binary, architecture):
-    processor = {"amd64": "x86_64", "arm64": "aarch64"}[architecture]
-    run(f"{processor}-linux-gnu-strip", binary)
+    run("strip" if architecture == native() else {"arm64": "aarch64-linux-gnu-strip"}[architecture], binary)
 
 
 def install(build, root, prefix):

@@ -35,7 +35,7 @@ _OPENED = ("java.io", "java.lang", "java.lang.reflect", "java.net", "java.nio", 
            "java.util.concurrent", "jdk.internal.ref", "sun.nio.ch")
 _EXPORTED = ("java.base/jdk.internal.misc", "java.base/sun.net.dns", "java.base/sun.net.util",
              "java.security.jgss/sun.security.krb5")
-# The simple compiler: in minutes, the other one costs more than it gains.
+# The quick compiler alone: in the minutes that a cluster lives, the other one costs more than it gains.
 JVM = ["-Djava.net.preferIPv4Stack=true", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Duser.timezone=UTC",
        "-Dorg.apache.hbase.thirdparty.io.netty.tryReflectionSetAccessible=true",
        "--add-modules", "jdk.unsupported",

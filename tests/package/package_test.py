@@ -66,8 +66,9 @@ class Packages(unittest.TestCase):
         cls.addClassCleanup(shutil.rmtree, cls.scratch)
         cls.packages = package(options.packages or cls.scratch / "first")
         cls.deb = one(cls.packages, r"halite_.*\.deb")
-        cls.tarball = one(cls.packages, r"halite-.*-linux-.*\.tar\.gz")
-        cls.context = one(cls.packages, r"halite-.*-container-.*\.tar\.gz")
+        native = cls.deb.stem.rpartition("_")[2]
+        cls.tarball = one(cls.packages, rf"halite-.*-linux-{native}\.tar\.gz")
+        cls.context = one(cls.packages, rf"halite-.*-container-{native}\.tar\.gz")
 
     # ---- of what they consist ----
 
@@ -236,16 +237,17 @@ class Packages(unittest.TestCase):
     def test_tarball_on_an_older_system(self):
         self.runs_on_an_older_system(self.tarball, roots.BULLSEYE)
 
+    def for_arm64(self):
+        if not options.arm64 or not roots.may():
+            self.skipTest("needs --arm64, root and debootstrap")
+        roots.emulate_arm64()
+
     def test_tarball_for_arm64(self):
-        if not options.arm64:
-            self.skipTest("needs --arm64")
-        roots.emulate()
+        self.for_arm64()
         self.runs_on_an_older_system(options.arm64, roots.BULLSEYE_ARM64)
 
     def test_directories_of_amd64_on_arm64(self):
-        if not options.arm64:
-            self.skipTest("needs --arm64")
-        roots.emulate()
+        self.for_arm64()
         place = self.scratch / "arm64"
         place.mkdir()
         subprocess.run(["tar", "-xzf", options.arm64, "-C", place, "--strip-components=1"], check=True)
@@ -304,14 +306,17 @@ class Packages(unittest.TestCase):
         self.sees_page(machine)
 
     def test_licences_of_all_that_is_bundled(self):
-        subprocess.run(["tar", "-C", self.scratch, "-xf", self.tarball], check=True)
-        root = self.scratch / self.tarball.name.removesuffix(".tar.gz")
-        listed = (root / "licences/README.md").read_text()
-        for path in (root / "lib").iterdir():
-            if ".so" in path.name:
-                self.assertRegex(listed, rf"[ ,|]{re.escape(path.name)}[,| ]")
-        for name in re.findall(r"^\| ([a-z0-9.+-]+) \| (?!source)", listed, re.MULTILINE):
-            self.assertTrue((root / "licences" / f"{name}.copyright").stat().st_size > 0, name)
+        for tarball in (self.tarball, *([options.arm64] if options.arm64 else ())):
+            subprocess.run(["tar", "-C", self.scratch, "-xf", tarball], check=True)
+            root = self.scratch / tarball.name.removesuffix(".tar.gz")
+            listed = (root / "licences/README.md").read_text()
+            for path in (root / "lib").iterdir():
+                if ".so" in path.name:
+                    self.assertRegex(listed, rf"[ ,|]{re.escape(path.name)}[,| ]")
+            for row in re.findall(r"^\| ([a-z0-9.+-]+ \| (?!source).*)", listed, re.MULTILINE):
+                self.assertRegex(row, r"^[a-z0-9.+-]+ \| [a-z0-9.+-]+ \| [A-Za-z0-9.+:~-]+ \|")
+                name = row.split()[0]
+                self.assertTrue((root / "licences" / f"{name}.copyright").stat().st_size > 0, name)
 
     # ---- the container ----
 
