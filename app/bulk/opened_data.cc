@@ -32,8 +32,9 @@ std::string store_text(const Options& options) {
     return fmt::format("hbase {}{} {}", options.hbase.quorum, options.hbase.store.client.root,
                        options.cells.data_table);
   }
-  return fmt::format("{} {}", store_name(options.store),
-                     std::filesystem::absolute(options.data_dir).lexically_normal().string());
+  std::error_code error;  // the name is empty: opening it fails
+  const auto dir = std::filesystem::absolute(options.data_dir, error).lexically_normal();
+  return fmt::format("{} {}", store_name(options.store), dir.string());
 }
 
 OpenedData::OpenedData(Options options)

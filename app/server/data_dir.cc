@@ -41,6 +41,11 @@ bool sync_directory(const fs::path& path) {
   return synced;
 }
 
+Result<void> check_name(const std::string& path) {
+  if (!path.empty()) return {};
+  return fail(Errc::kInvalidArgument, "data_dir is empty; name a directory");
+}
+
 // Creates the directory and its parents, and syncs each into its parent. Otherwise a power failure
 // could remove a directory full of acknowledged points.
 Result<void> make_directory(const fs::path& path) {
@@ -74,6 +79,7 @@ bool holds_other_files(const fs::path& path) {
 }  // namespace
 
 Result<std::unique_ptr<DataDir>> DataDir::open(const std::string& path) {
+  TRY_VOID(check_name(path));
   TRY_VOID(make_directory(path));
   if (holds_other_files(path)) {
     log::warn("the data directory {} holds files, but no data of Halite: is it the right one?",
@@ -113,9 +119,12 @@ Result<std::unique_ptr<DataDir>> DataDir::open(const std::string& path) {
 
 Result<std::unique_ptr<DataDir>> DataDir::open_to_read(const std::string& path,
                                                        const std::string& advice) {
+  TRY_VOID(check_name(path));
   std::error_code error;
   if (!fs::is_directory(path, error)) {
-    return fail(Errc::kNotFound, fmt::format("the data directory {} does not exist", path));
+    return fail(Errc::kNotFound,
+                fmt::format("the data directory {} {}", path,
+                            fs::exists(path, error) ? "is no directory" : "does not exist"));
   }
   TRY_VOID(check_is_data_dir(path));
   const fs::path lock_path = fs::path(path) / "halite.lock";

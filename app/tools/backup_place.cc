@@ -94,6 +94,7 @@ Result<void> check_is_outside(const std::string& backups, const std::string& dat
 }  // namespace
 
 Result<void> check_is_path(const std::string& text) {
+  if (text.empty()) return fail(Errc::kInvalidArgument, "the name of a directory is empty");
   const std::size_t colon = text.find(":/");
   if (colon == std::string::npos) return {};
   const bool scheme = std::ranges::all_of(text.substr(0, colon), is_letter_or_digit);

@@ -73,8 +73,12 @@ Result<BackupResult> backup_locked(const Options& options, const std::string& to
   }
   TRY(const std::unique_ptr<DataDir> lock, DataDir::open_to_read(options.data_dir));
   TRY_VOID(check_backup_place(to, options.care.s3, options.data_dir));
-  TRY(const storage::check::MissingData missing,
-      storage::check::find_missing_data(look_options(options)));
+  const storage::check::CheckOptions look = look_options(options);
+  TRY(const storage::check::MissingData missing, storage::check::find_missing_data(look));
+  TRY(const bool names, storage::check::has_names(look));
+  if (!names && missing.names.empty()) {
+    return fail(Errc::kNotFound, fmt::format("nothing was stored in {} yet", options.data_dir));
+  }
   const storage::backup::BackupContext work = work_of(options, err);
   TRY(const auto store, open_store(to, options, *work.files));
   TRY(BackupResult outcome, storage::backup::make_backup(work, normal_dir(options.data_dir), *store,

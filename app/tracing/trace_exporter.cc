@@ -42,8 +42,8 @@ Result<std::vector<HttpHeader>> read_headers(const std::string& path) {
   if (path.empty()) return headers;
   std::ifstream in(path);
   if (!in) {
-    return fail(Errc::kNotFound, fmt::format("tracing.headers_file: cannot read {}: {}", path,
-                                             std::strerror(errno)));
+    return fail(Errc::kInvalidArgument, fmt::format("tracing.headers_file: cannot read {}: {}",
+                                                    path, std::strerror(errno)));
   }
   std::string line;
   for (std::size_t number = 1; std::getline(in, line); ++number) {

@@ -258,6 +258,16 @@ Result<void> Config::apply_file_text(std::string_view text, const std::string& p
   return apply_entries(entries, path);
 }
 
+// A line of no table that was appended to a file belongs to the last table.
+std::string Config::advice_in_file(std::string_view name) {
+  const std::size_t dot = name.find('.');
+  if (dot != std::string_view::npos && find(name.substr(dot + 1)) != nullptr) {
+    return fmt::format("the line stands below [{}], put it above the first [TABLE] if it means {}",
+                       name.substr(0, dot), name.substr(dot + 1));
+  }
+  return advice(nearest(name));
+}
+
 Result<void> Config::apply_entries(const std::vector<FileSetting>& entries,
                                    const std::string& path) {
   for (const FileSetting& entry : entries) {
@@ -265,7 +275,7 @@ Result<void> Config::apply_entries(const std::vector<FileSetting>& entries,
     if (setting == nullptr) {
       return fail(Errc::kInvalidArgument,
                   fmt::format("{}:{}: unknown setting {}; {}", path, entry.line, entry.name,
-                              advice(nearest(entry.name))));
+                              advice_in_file(entry.name)));
     }
     const Result<void> assigned = assign(*setting, entry.text, SettingSource::kFile,
                                          fmt::format("file {}:{}", path, entry.line));

@@ -155,6 +155,7 @@ class Config {
   [[nodiscard]] Setting* find(std::string_view name);
   // Empty if no name is near.
   [[nodiscard]] std::string_view nearest(std::string_view name) const;
+  [[nodiscard]] std::string advice_in_file(std::string_view name);
   Result<void> apply_entries(const std::vector<FileSetting>& entries, const std::string& path);
   static Result<void> assign(Setting& setting, std::string_view text, SettingSource source,
                              std::string origin);

@@ -21,8 +21,10 @@ std::string reason_of(std::string_view description) {
   constexpr std::string_view kWhile = "Error while parsing ";
   if (const std::size_t at = description.find(kTable); at != std::string_view::npos) {
     const std::string_view rest = description.substr(at + kTable.size());
-    return fmt::format("[{0}] appears twice; keep one [{0}] with all its lines",
-                       rest.substr(0, rest.find('\'')));
+    return fmt::format(
+        "settings of {0} stand above, below [{0}] or as {0}.NAME; keep all of them in one of the "
+        "two ways, and [{0}] once",
+        rest.substr(0, rest.find('\'')));
   }
   if (description.contains("cannot redefine existing")) {
     return "the name is set twice; remove one of the two lines";
@@ -59,12 +61,14 @@ Result<void> collect(const toml::table& table, const std::string& prefix, const 
       settings.push_back({name, text->get(), line});
     } else if (const auto* number = node.as_integer()) {
       settings.push_back({name, fmt::format("{}", number->get()), line});
+    } else if (const auto* fraction = node.as_floating_point()) {
+      settings.push_back({name, fmt::format("{}", fraction->get()), line});
     } else if (const auto* flag = node.as_boolean()) {
       settings.push_back({name, flag->get() ? "true" : "false", line});
     } else {
       return fail(
           Errc::kInvalidArgument,
-          fmt::format("{}:{}: {} must be a text, a whole number, true or false", path, line, name));
+          fmt::format("{}:{}: {} must be a text, a number, true or false", path, line, name));
     }
   }
   return {};

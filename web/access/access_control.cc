@@ -145,8 +145,7 @@ Result<Roles> anonymous_roles(const AccessOptions& options, bool loopback) {
 Result<Accounts> read_accounts(const std::string& auth_file) {
   Result<Accounts> accounts = Accounts::read(auth_file);
   if (accounts) return accounts;
-  const Error& why = accounts.error();
-  return fail(why.code, fmt::format("auth.file: {}", why.message));
+  return fail(Errc::kInvalidArgument, fmt::format("auth.file: {}", accounts.error().message));
 }
 
 Result<void> AccessControl::start(bool loopback) {

@@ -46,8 +46,9 @@ class Checker {
     TRY(const bool chunks, is_there(chunks_dir_));
     TRY(const bool log, is_there(log_dir_));
     if (!rocks && !chunks && !log) {
-      TRY(const bool begun, is_there(options_.rocks_dir));
-      if (!begun) {
+      TRY(const bool names_begun, is_there(options_.rocks_dir));
+      TRY(const bool engine_begun, is_there(options_.engine_dir));
+      if (!names_begun && !engine_begun) {
         return fail(Errc::kNotFound,
                     fmt::format("{} and {} do not exist", options_.rocks_dir, options_.engine_dir));
       }

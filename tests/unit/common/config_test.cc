@@ -119,6 +119,12 @@ TEST_F(ConfigTest, UnknownNamesNameTheNearest) {
   }
 }
 
+TEST_F(ConfigTest, ASettingOfNoTableBelowOneSaysSo) {
+  EXPECT_EQ(file_error("[web]\nlisten = \"a:1\"\n"),
+            "h.toml:2: unknown setting web.listen; the line stands below [web], put it above the "
+            "first [TABLE] if it means listen");
+}
+
 TEST_F(ConfigTest, UnknownNamesWithoutANearOneSuggestNone) {
   const std::string none = "; halite serve --print-config lists all settings";
   for (const std::string asked : {"nosuch", "web.nosuch", "foo.max", "x", ""}) {
@@ -136,8 +142,11 @@ TEST_F(ConfigTest, TextThatIsNotTomlSaysWhereAndWhatToWrite) {
             "VALUE, texts in quotes, or [TABLE]");
   EXPECT_EQ(file_error("listen = \"a:1\n"),
             "h.toml:1: a text has no closing quote on its line; write NAME = \"VALUE\"");
-  EXPECT_EQ(file_error("[web]\n[web]\n"),
-            "h.toml:2: [web] appears twice; keep one [web] with all its lines");
+  EXPECT_EQ(
+      file_error("[web]\n[web]\n"),
+      "h.toml:2: settings of web stand above, below [web] or as web.NAME; keep all of them in "
+      "one of the two ways, and [web] once");
+  EXPECT_EQ(file_error("web.body_bytes_max = 1\n[web]\n"), file_error("[web]\n[web]\n"));
   EXPECT_EQ(file_error("listen = \"a:1\"\nlisten = \"b:1\"\n"),
             "h.toml:2: the name is set twice; remove one of the two lines");
 }
@@ -157,7 +166,9 @@ TEST_F(ConfigTest, WrongValuesSayWhereAndWhat) {
   EXPECT_EQ(file_error("self_metrics.enabled = 2"),
             "h.toml:1: self_metrics.enabled must be true or false, not \"2\"");
   EXPECT_EQ(file_error("ingest.tags_max = 1.5"),
-            "h.toml:1: ingest.tags_max must be a text, a whole number, true or false");
+            "h.toml:1: ingest.tags_max must be a whole number, not \"1.5\"");
+  EXPECT_EQ(file_error("ingest.tags_max = 2026-11-28"),
+            "h.toml:1: ingest.tags_max must be a text, a number, true or false");
   EXPECT_EQ(environment_error("HALITE_INGEST_TAGS_MAX=many"),
             "environment: HALITE_INGEST_TAGS_MAX must be a whole number, not \"many\"");
   EXPECT_EQ(config_.apply_flag("--store", "store", "x").error().message,

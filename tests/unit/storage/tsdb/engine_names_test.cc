@@ -87,7 +87,7 @@ SeriesName series_name(std::uint32_t metric, const std::string& host) {
 }
 
 std::string text_of(const Series& series) {
-  return fmt::format("{} {}={}", series.metric, series.tags[0].key, series.tags[0].value);
+  return fmt::format("{} {}={}", series.metric.text(), series.tags[0].key, series.tags[0].value);
 }
 
 // The values of all series of the metric by "metric key=value"; none where there is no such metric.
