@@ -108,6 +108,17 @@ class Packages(unittest.TestCase):
              "complete -C 'halite serve --set tls.k'"], capture_output=True, text=True, check=True)
         self.assertEqual([line.split("\t")[0] for line in done.stdout.splitlines()], ["token", "user", "tls.key="])
 
+    def test_links_of_the_documentation(self):
+        subprocess.run(["tar", "-C", self.scratch, "-xf", self.tarball], check=True)
+        share = self.scratch / self.tarball.name.removesuffix(".tar.gz") / "share"
+        dead = []
+        for page in (share / "doc/halite").rglob("*.md"):
+            links = re.findall(r"\]\(([^)#\s]+)", page.read_text())
+            dead += [(page.name, link) for link in links if "://" not in link and not (page.parent / link).exists()]
+        self.assertEqual(dead, [])
+        runbooks = re.findall(r"runbook_url: file:(\S+?)#", (share / "halite/alerts/halite.yml").read_text())
+        self.assertEqual(set(runbooks), {"/opt/halite/share/doc/halite/docs/operate/alerts.md"})
+
     # ---- the package of Debian ----
 
     def machine(self, shown, system=roots.BOOKWORM):
