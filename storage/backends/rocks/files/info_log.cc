@@ -1,5 +1,6 @@
 #include "storage/backends/rocks/files/info_log.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdarg>
 #include <cstdio>
@@ -12,8 +13,14 @@ namespace {
 
 constexpr std::size_t kMessageBytesMax = 2048;
 
-// Files written outside of a database and then ingested have no such id: all files of chunks.
-constexpr std::string_view kNoUniqueId = "SST file opened without unique ID";
+// Warnings of RocksDB's in healthy databases.
+constexpr auto kUsual = std::to_array<std::string_view>({
+    // Files written outside of a database and then ingested have no such id: all files of chunks.
+    "SST file opened without unique ID",
+    // Two want the files of one moment, as for a backup.
+    "File Deletions Disabled, but already disabled",
+    "File Deletions Enable, but not really enabled",
+});
 
 class InfoLog final : public rocksdb::Logger {
  public:
@@ -26,11 +33,12 @@ class InfoLog final : public rocksdb::Logger {
     if (level < GetInfoLogLevel() || level == rocksdb::InfoLogLevel::HEADER_LEVEL) return;
     std::array<char, kMessageBytesMax> message{};
     std::vsnprintf(message.data(), message.size(), format, arguments);
-    if (std::string_view(message.data()).contains(kNoUniqueId)) return;
+    const std::string_view text = message.data();
+    if (std::ranges::any_of(kUsual, [&](auto usual) { return text.contains(usual); })) return;
     if (level == rocksdb::InfoLogLevel::WARN_LEVEL) {
-      log::warn("rocksdb: {}", message.data());
+      log::warn("rocksdb: {}", text);
     } else {
-      log::error("rocksdb: {}", message.data());
+      log::error("rocksdb: {}", text);
     }
   }
   using rocksdb::Logger::Logv;
