@@ -9,6 +9,7 @@
 #include <simdjson.h>
 
 #include "common/bytes/ascii.h"
+#include "common/json/json_fault.h"
 #include "common/result.h"
 
 namespace halite::ingest {
@@ -18,7 +19,7 @@ namespace halite::ingest {
 }
 
 [[nodiscard]] inline std::unexpected<Error> not_json(simdjson::error_code error) {
-  return not_json(std::string(simdjson::error_message(error)));
+  return not_json(json_fault(error));
 }
 
 [[nodiscard]] inline std::string_view trim_json_end(std::string_view text) {

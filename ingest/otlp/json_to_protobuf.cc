@@ -20,6 +20,7 @@
 #include "common/bytes/little_endian.h"
 #include "common/bytes/proto_reader.h"
 #include "common/bytes/varint.h"
+#include "common/json/json_fault.h"
 #include "ingest/formats/number_text.h"
 #include "ingest/formats/shown.h"
 #include "ingest/json/json_text.h"
@@ -191,7 +192,7 @@ std::unexpected<Error> wrong_json(std::string_view what) {
   return fail(Errc::kInvalidArgument, fmt::format("not an OTLP request in JSON: {}", what));
 }
 std::unexpected<Error> wrong_json(simdjson::error_code error) {
-  return wrong_json(simdjson::error_message(error));
+  return wrong_json(json_fault(error));
 }
 std::unexpected<Error> wrong_value(std::string_view field, std::string_view wanted,
                                    std::string_view token) {

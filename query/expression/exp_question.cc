@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <simdjson.h>
 
+#include "common/json/json_fault.h"
 #include "query/expression/exp_check.h"
 #include "query/parse/filter_text.h"
 #include "query/parse/json_text.h"
@@ -276,7 +277,7 @@ Result<ExpQuestion> parse_exp_question(std::string_view body, const ParseContext
   simdjson::dom::parser parser;
   element root;
   if (const auto error = parse_body(parser, body, context.json_depth_max).get(root)) {
-    return refuse_as_internal(simdjson::error_message(error));
+    return refuse_as_internal(json_fault(error));
   }
   TRY(ExpQuestion question, read_question(root, context));
   TRY_VOID(check_exp_question(question, context, limits));

@@ -12,6 +12,7 @@
 #include <simdjson.h>
 
 #include "common/bytes/read_number.h"
+#include "common/json/json_fault.h"
 #include "query/parse/filter_text.h"
 #include "query/parse/json_text.h"
 #include "query/parse/parse_context.h"
@@ -298,7 +299,7 @@ Result<Question> parse_question_json(std::string_view body, const Parameters& pa
   simdjson::dom::parser parser;
   element root;
   if (const auto error = parse_body(parser, body, context.json_depth_max).get(root)) {
-    return refuse_json(simdjson::error_message(error));
+    return refuse_json(json_fault(error));
   }
   TRY(DraftQuestion draft, read_question(root, context));
   // The only URI parameter that applies with a body.

@@ -6,6 +6,7 @@
 #include <re2/re2.h>
 #include <simdjson.h>
 
+#include "common/json/json_fault.h"
 #include "common/log.h"
 
 namespace halite::query {
@@ -72,7 +73,7 @@ Result<std::shared_ptr<const FetchLimits::Overrides>> FetchLimits::read(const st
   dom::element root;
   dom::array list;
   if (const auto error = parser.load(path).get(root); error) {
-    return refuse(path, simdjson::error_message(error));
+    return refuse(path, json_fault(error));
   }
   if (root.get(list) != simdjson::SUCCESS) return refuse(path, "expected a JSON array");
   auto overrides = std::make_shared<Overrides>();

@@ -3,6 +3,7 @@
 #include <simdjson.h>
 
 #include "common/bytes/read_number.h"
+#include "common/json/json_fault.h"
 #include "query/parse/json_text.h"
 
 namespace halite::web {
@@ -57,7 +58,7 @@ Result<void> parse_object(std::string_view body, Document& document) {
   dom::element root;
   simdjson::error_code error = query::parse_body(document.parser, body, kDepthMax).get(root);
   if (!error) error = root.get_object().get(document.object);
-  if (error) return std::unexpected(bad_json(simdjson::error_message(error)));
+  if (error) return std::unexpected(bad_json(json_fault(error)));
   return {};
 }
 

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 #include <rocksdb/convenience.h>
+#include <rocksdb/table.h>
 
 #include "common/log.h"
 #include "storage/backends/rocks/files/checkpoint.h"
@@ -55,6 +56,15 @@ std::unexpected<Error> missing_end(const std::string& dir, const std::string& wh
               fmt::format("the end of the manifest of {} is damaged: it listed {}. Nothing was "
                           "changed. Restore the data directory from a copy",
                           dir, what));
+}
+
+rocksdb::ColumnFamilyOptions meta_options() {
+  rocksdb::BlockBasedTableOptions table;
+  table.format_version = 5;  // which RocksDB 7.8 reads
+  rocksdb::ColumnFamilyOptions family;
+  family.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
+  family.write_buffer_size = kMetaWriteBufferBytes;
+  return family;
 }
 
 std::string absolute(const std::string& dir) {
@@ -190,8 +200,7 @@ Result<void> Database::open_db() {
     ttls.push_back(std::make_shared<std::atomic<std::int64_t>>(0));
     auto family = family_options(options_, block_cache_, ttls.back(), clock_);
     if (name == rocksdb::kDefaultColumnFamilyName) {
-      family = {};
-      family.write_buffer_size = kMetaWriteBufferBytes;
+      family = meta_options();
     }
     wanted.emplace_back(name, std::move(family));
   }

@@ -116,7 +116,7 @@ TEST_F(AccessControlTest, AFileThatBreaksLeavesTheOneBefore) {
 
 TEST_F(AccessControlTest, AFileThatIsWrongAtTheStartIsAnError) {
   AccessControl missing(options_, clock_, registry_);
-  EXPECT_EQ(missing.start(true).error().code, Errc::kNotFound);
+  EXPECT_EQ(missing.start(true).error().code, Errc::kInvalidArgument);
   write_file("[users.alice]\nroles = \"read\"\n");
   AccessControl broken(options_, clock_, registry_);
   EXPECT_EQ(broken.start(true).error().code, Errc::kInvalidArgument);
