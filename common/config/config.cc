@@ -258,12 +258,13 @@ Result<void> Config::apply_file_text(std::string_view text, const std::string& p
   return apply_entries(entries, path);
 }
 
-// A line of no table that was appended to a file belongs to the last table.
+// A line that is appended to a file belongs to the last table of the file.
 std::string Config::advice_in_file(std::string_view name) {
   const std::size_t dot = name.find('.');
   if (dot != std::string_view::npos && find(name.substr(dot + 1)) != nullptr) {
-    return fmt::format("the line stands below [{}], put it above the first [TABLE] if it means {}",
-                       name.substr(0, dot), name.substr(dot + 1));
+    return fmt::format(
+        "if you mean {1}, move the line above the first [TABLE]: here it belongs to [{0}]",
+        name.substr(0, dot), name.substr(dot + 1));
   }
   return advice(nearest(name));
 }

@@ -22,8 +22,8 @@ std::string reason_of(std::string_view description) {
   if (const std::size_t at = description.find(kTable); at != std::string_view::npos) {
     const std::string_view rest = description.substr(at + kTable.size());
     return fmt::format(
-        "settings of {0} stand above, below [{0}] or as {0}.NAME; keep all of them in one of the "
-        "two ways, and [{0}] once",
+        "[{0}] cannot begin here: lines above set {0} by another [{0}] or by {0}.NAME; keep one "
+        "[{0}], or only {0}.NAME",
         rest.substr(0, rest.find('\'')));
   }
   if (description.contains("cannot redefine existing")) {

@@ -23,10 +23,10 @@ class Libraries:
 
 def find(binary):
     # What ldd does, for any processor whose programs run here.
-    named = re.search(r"program interpreter: (/\S+)\]", tree.run("readelf", "--program-headers", "--wide", binary))
-    if not named:
+    interpreter = re.search(r"program interpreter: (/\S+)\]", tree.run("readelf", "--program-headers", "--wide", binary))
+    if not interpreter:
         raise SystemExit(f"{binary} is linked statically")
-    loader = named[1]
+    loader = interpreter[1]
     files = []
     for line in tree.run(loader, "--list", binary).splitlines():
         named = re.match(r"\s+\S+ => (/\S+) ", line)

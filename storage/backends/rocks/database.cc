@@ -17,6 +17,7 @@
 #include "storage/backends/rocks/files/file_system.h"
 #include "storage/backends/rocks/files/lasting_write.h"
 #include "storage/backends/rocks/files/status.h"
+#include "storage/backends/rocks/files/table_format.h"
 #include "storage/backends/rocks/inspect/manifest_tail.h"
 #include "storage/backends/rocks/inspect/wal_check.h"
 #include "storage/backends/rocks/log_floor.h"
@@ -60,7 +61,7 @@ std::unexpected<Error> missing_end(const std::string& dir, const std::string& wh
 
 rocksdb::ColumnFamilyOptions meta_options() {
   rocksdb::BlockBasedTableOptions table;
-  table.format_version = 5;  // which RocksDB 7.8 reads
+  table.format_version = kTableFormatVersion;
   rocksdb::ColumnFamilyOptions family;
   family.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
   family.write_buffer_size = kMetaWriteBufferBytes;

@@ -8,6 +8,7 @@
 
 #include "storage/backends/rocks/files/info_log.h"
 #include "storage/backends/rocks/files/rocksdb_cache.h"
+#include "storage/backends/rocks/files/table_format.h"
 #include "storage/backends/rocks/key.h"
 
 namespace halite::storage::rocks {
@@ -61,7 +62,7 @@ rocksdb::ColumnFamilyOptions family_options(const RocksOptions& options,
   table.block_cache = block_cache;
   table.block_size = kBlockBytes;
   table.checksum = rocksdb::kXXH3;  // Debian's RocksDB has no fast CRC-32C
-  table.format_version = 5;
+  table.format_version = kTableFormatVersion;
   table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(kFilterBitsPerRow));
   table.whole_key_filtering = false;  // rows only: see row_prefix_extractor()
   table.optimize_filters_for_memory = true;

@@ -142,17 +142,17 @@ class LogChecker {
 
   Result<std::vector<LogFault>> run() {
     TRY_VOID(list());
-    TRY_VOID(check_newest());
+    TRY(const bool newest_found, check_newest());
     const Sequence first = segments_.empty() ? 0 : first_sequence();
     Sequence last = first;
     for (std::size_t i = 0; i < segments_.size(); ++i) {
       TRY_VOID(check_segment(i, last));
       if (check_.file_done) check_.file_done(segments_[i].file.path, segments_[i].file.bytes);
     }
-    // A new log gets it after the first segment.
+    // A new log gets the file after its first segment.
     const bool is_new = segments_.empty() || (segments_.size() == 1 &&
                                               segments_.front().file.number == 1 && last == first);
-    if (!newest_found_ && !is_new) {
+    if (!newest_found && !is_new) {
       faults_.push_back({.file = newest_path(check_.dir), .what = "is missing"});
     }
     return std::move(faults_);
@@ -196,13 +196,13 @@ class LogChecker {
     return {};
   }
 
-  // Detects that the end of the log is missing.
-  Result<void> check_newest() {
+  // Detects that the end of the log is missing. False: there is no file `newest`.
+  Result<bool> check_newest() {
     const std::string path = newest_path(check_.dir);
     std::optional<NewestSegment> newest;
     TRY(const FileKind kind, files_.kind(path));
-    newest_found_ = kind == FileKind::kFile;
-    if (newest_found_) {
+    const bool found = kind == FileKind::kFile;
+    if (found) {
       TRY(const Bytes bytes, read_whole(files_, path, kNewestBytesMax));
       const Result<NewestSegment> read = parse_newest(bytes);
       if (read) newest = *read;
@@ -214,7 +214,7 @@ class LogChecker {
     if (!missing.empty()) {
       faults_.push_back({.file = check_.dir, .what = "the end of the log is missing: " + missing});
     }
-    return {};
+    return found;
   }
 
   // Earlier records were truncated, so they were flushed, unless a segment is missing.
@@ -250,7 +250,6 @@ class LogChecker {
   FileSystem& files_;
   const LogCheck& check_;
   std::vector<Segment> segments_;
-  bool newest_found_ = false;
   Bytes bytes_;  // of the segment that is read
   std::uint64_t salt_ = 0;
   std::vector<LogFault> faults_;

@@ -121,8 +121,8 @@ TEST_F(ConfigTest, UnknownNamesNameTheNearest) {
 
 TEST_F(ConfigTest, ASettingOfNoTableBelowOneSaysSo) {
   EXPECT_EQ(file_error("[web]\nlisten = \"a:1\"\n"),
-            "h.toml:2: unknown setting web.listen; the line stands below [web], put it above the "
-            "first [TABLE] if it means listen");
+            "h.toml:2: unknown setting web.listen; if you mean listen, move the line above the "
+            "first [TABLE]: here it belongs to [web]");
 }
 
 TEST_F(ConfigTest, UnknownNamesWithoutANearOneSuggestNone) {
@@ -144,8 +144,8 @@ TEST_F(ConfigTest, TextThatIsNotTomlSaysWhereAndWhatToWrite) {
             "h.toml:1: a text has no closing quote on its line; write NAME = \"VALUE\"");
   EXPECT_EQ(
       file_error("[web]\n[web]\n"),
-      "h.toml:2: settings of web stand above, below [web] or as web.NAME; keep all of them in "
-      "one of the two ways, and [web] once");
+      "h.toml:2: [web] cannot begin here: lines above set web by another [web] or by web.NAME; "
+      "keep one [web], or only web.NAME");
   EXPECT_EQ(file_error("web.body_bytes_max = 1\n[web]\n"), file_error("[web]\n[web]\n"));
   EXPECT_EQ(file_error("listen = \"a:1\"\nlisten = \"b:1\"\n"),
             "h.toml:2: the name is set twice; remove one of the two lines");

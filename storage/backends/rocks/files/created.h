@@ -13,7 +13,7 @@ namespace halite::storage::rocks {
 // Whether there are tables, as far as file names say.
 [[nodiscard]] Result<bool> has_tables(FileSystem& files, const std::string& dir);
 
-// False: RocksDB had not finished to create the database, or there is none. `dir` must exist.
+// False: there is no database, or RocksDB did not finish creating it. `dir` must exist.
 [[nodiscard]] Result<bool> is_created(FileSystem& files, const std::string& dir);
 
 }  // namespace halite::storage::rocks

@@ -8,6 +8,7 @@
 
 #include "storage/backends/rocks/files/info_log.h"
 #include "storage/backends/rocks/files/status.h"
+#include "storage/backends/rocks/files/table_format.h"
 #include "storage/tsdb/chunk_db/tables/chunk_key.h"
 #include "storage/tsdb/chunk_db/tables/file_shards.h"
 
@@ -54,7 +55,7 @@ rocksdb::ColumnFamilyOptions chunks_options(std::shared_ptr<rocksdb::Cache> cach
   table.block_size = kBlockBytes;
   table.block_restart_interval = kKeysBetweenRestarts;
   table.checksum = rocksdb::kXXH3;
-  table.format_version = 5;
+  table.format_version = rocks::kTableFormatVersion;
   // Reads a block only if it may contain a wanted key. Reading the block after all wanted keys
   // would take time and, if it is damaged, fail the query.
   table.index_type = rocksdb::BlockBasedTableOptions::kBinarySearchWithFirstKey;
@@ -103,10 +104,9 @@ rocksdb::ColumnFamilyOptions late_options(const ChunkDbOptions& options,
 
 // Each ingest() adds a file with few keys: compact them now and then.
 rocksdb::ColumnFamilyOptions state_options(const ChunkDbOptions& options) {
-  rocksdb::BlockBasedTableOptions
-      table;  // as of RocksDB 7.8, which has to open what later ones write
+  rocksdb::BlockBasedTableOptions table;
   table.checksum = rocksdb::kXXH3;
-  table.format_version = 5;
+  table.format_version = rocks::kTableFormatVersion;
   rocksdb::ColumnFamilyOptions family;
   family.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
   family.disable_auto_compactions = !options.auto_compaction;
