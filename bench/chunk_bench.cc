@@ -1,5 +1,5 @@
 // What a point of each shape costs as part of a chunk: bytes, and time to encode and decode.
-// Sealed chunks have 24 h at 10 s a series, as tsbench's days have, or 3 h; flushed ones 360
+// Sealed chunks have 24 h at 10 s a series, as tsbench's days have, 3 h or 1 h; flushed ones 360
 // points. The counter "bytes" is bytes a point of all of a chunk and "ns" the CPU time of a point;
 // "bound", where it is there, the order-0 entropy of the shape's steps, which no coder of single
 // steps goes below.
@@ -25,6 +25,7 @@ namespace {
 
 constexpr std::size_t kDayPoints = 8640;
 constexpr std::size_t kThreeHoursPoints = 1080;
+constexpr std::size_t kHourPoints = 360;
 constexpr std::size_t kFlushPoints = 360;
 constexpr std::size_t kAllPoints = 50 * kDayPoints;  // of each bench, over all its series
 
@@ -143,6 +144,8 @@ void add_benches() {
     }
     benchmark::RegisterBenchmark(("encode/sealed, 3 h/" + shape.name).c_str(), BM_encode, shape,
                                  Beat::kSteady, Level::kSealed, kThreeHoursPoints);
+    benchmark::RegisterBenchmark(("encode/sealed, 1 h/" + shape.name).c_str(), BM_encode, shape,
+                                 Beat::kSteady, Level::kSealed, kHourPoints);
   }
   const Shape still = other_shapes().front();
   const std::pair<Beat, const char*> beats[] = {{Beat::kGaps, "gaps"},

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "storage/tsdb/chunk/codecs/rans.h"
 
@@ -12,6 +13,8 @@ namespace {
 
 // Bits for each number by which a thin sample may misjudge one of two shapes.
 constexpr double kQuickShapeError = 0.1;
+// Samples of fewer numbers are cheap enough for both shapes.
+constexpr std::size_t kShapesMin = 128;
 
 // log2 of most counts.
 double log2_of(std::uint32_t count) {
@@ -167,8 +170,8 @@ void lower_centre(std::span<const std::uint64_t> numbers, EntropyShape& shape) {
 
 constexpr auto kNoNote = [](std::size_t, std::size_t) {};
 
-// At most about this many numbers of a sample rule out shapes and transforms.
-constexpr std::size_t kThinSample = 256;
+// About this many numbers of a sample, at most twice as many, rule out shapes and transforms.
+constexpr std::size_t kThinSample = 160;
 
 std::span<const std::uint64_t> thinned(std::span<const std::uint64_t> sample,
                                        std::vector<std::uint64_t>& memory) {
@@ -179,12 +182,24 @@ std::span<const std::uint64_t> thinned(std::span<const std::uint64_t> sample,
   return memory;
 }
 
-// Bits for each number with the finest buckets.
-double bits_of(std::span<const std::uint64_t> sample, const EntropyShape& shape,
+// Bits for each number with the finest buckets. As count_buckets() and cost_bits(), for few
+// numbers: touches only the buckets that occur.
+double bits_of(std::span<const std::uint64_t> few, const EntropyShape& shape,
                EntropyScratch& scratch) {
-  count_buckets(sample, shape, scratch.histogram, scratch.fine, kNoNote);
-  const auto all = static_cast<std::uint32_t>(sample.size());
-  return cost_bits(scratch.fine, kMantissaMax, all) / all;
+  std::vector<std::uint16_t>& counts = scratch.few_counts;  // zeros between calls
+  counts.resize(kBucketsMax);
+  std::array<std::uint16_t, 2 * kThinSample> buckets;
+  for (std::size_t i = 0; i < few.size(); ++i) {
+    buckets[i] = static_cast<std::uint16_t>(bucket_of(magnitude_of(few[i], shape), kMantissaMax));
+    ++counts[buckets[i]];
+  }
+  const auto all = static_cast<std::uint32_t>(few.size());
+  double bits = all * log2_of(all);
+  for (std::size_t i = 0; i < few.size(); ++i) {
+    const std::uint32_t count = std::exchange(counts[buckets[i]], 0);
+    if (count != 0) bits += count * (bucket_at(buckets[i], kMantissaMax).bits - log2_of(count));
+  }
+  return bits / all;
 }
 
 }  // namespace
@@ -197,7 +212,7 @@ EntropyShape choose_shape(std::span<const std::uint64_t> sample, double scale,
   const auto thin = thinned(sample, scratch.sorted);
   bool try_around = true;
   bool try_above = true;
-  if (thin.size() < sample.size()) {
+  if (sample.size() >= kShapesMin) {
     const double saved = bits_of(thin, around, scratch) - bits_of(thin, above, scratch);
     try_around = saved < kQuickShapeError;
     try_above = saved > -kQuickShapeError;

@@ -33,6 +33,7 @@ struct BucketCount {
 struct EntropyScratch {
   std::vector<std::uint64_t> sorted;
   std::vector<std::uint32_t> histogram;
+  std::vector<std::uint16_t> few_counts;
   std::vector<BucketCount> fine;
   std::vector<BucketCount> coarse;
   std::vector<std::uint16_t> buckets;  // the finest of each number of fit_shape()

@@ -16,7 +16,7 @@ constexpr std::size_t kSampleQuick = 128;
 constexpr std::size_t kWindows = 4;
 
 // Columns of fewer numbers get plans of all transforms: the sizes of tables count too.
-constexpr std::size_t kQuickMin = 512;
+constexpr std::size_t kQuickMin = 128;
 // Bits for each number by which a thin sample may misjudge a transform.
 constexpr double kQuickError = 0.3;
 // Packed numbers that a look at a few estimates to take this many times the bytes of the entropy

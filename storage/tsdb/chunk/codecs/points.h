@@ -24,7 +24,11 @@ class FloatBits {
   }
   [[nodiscard]] std::span<const std::uint64_t> words() const { return words_; }
 
-  void push_back(bool is_float) { append(1, is_float); }
+  void push_back(bool is_float) {
+    if (size_ % 64 == 0) words_.push_back(0);
+    words_.back() |= std::uint64_t{is_float} << (size_ % 64);
+    ++size_;
+  }
   void append(std::size_t count, bool is_float);
   // Appends `count` bits of `words`, from bit `begin`.
   void append(std::span<const std::uint64_t> words, std::size_t begin, std::size_t count);

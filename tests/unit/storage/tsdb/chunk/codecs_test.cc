@@ -281,7 +281,7 @@ TEST(IntPlan, ThinSamplesDoNotMissTheSmallestTransform) {
                       });
                     }});
   for (const Shape& shape : shapes) {
-    for (const std::size_t count : {96, 511, 512, 1080, 8640}) {
+    for (const std::size_t count : {96, 360, 511, 512, 1080, 8640}) {
       const Points points = make_points(shape, Beat::kSteady, count, random);
       const Plan likely = make_plan(points.values, true, scratch);
       const Plan all = make_plan(points.values, true, scratch, Search::kAll);
