@@ -11,19 +11,33 @@ namespace {
 
 constexpr std::size_t kSeriesPerLock = 256;
 
-// Sorts by time. Of equal times the point that came last stays.
+// Sorts by time. Of equal times the point that came last stays. Most points are in order: sorts
+// the others, and merges them in.
 void sort_points(chunk::Points& points) {
-  std::vector<std::uint32_t> order(points.size());
-  std::iota(order.begin(), order.end(), 0U);
-  std::ranges::sort(order, {},
-                    [&points](std::uint32_t i) { return std::pair(points.times[i], i); });
-  chunk::Points sorted;
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    const std::uint32_t from = order[i];
-    const TimestampMs time = points.times[from];
-    if (i + 1 < order.size() && points.times[order[i + 1]] == time) continue;
-    sorted.push_back(time, points.values[from], points.floats[from]);
+  std::vector<std::uint32_t> in_order;
+  std::vector<std::uint32_t> late;  // at or before a time that came earlier
+  in_order.reserve(points.size());
+  for (std::uint32_t i = 0; i < points.size(); ++i) {
+    const bool newest = in_order.empty() || points.times[i] > points.times[in_order.back()];
+    (newest ? in_order : late).push_back(i);
   }
+  std::ranges::sort(late, {}, [&points](std::uint32_t i) { return std::pair(points.times[i], i); });
+
+  chunk::Points sorted;
+  sorted.times.reserve(points.size());
+  sorted.values.reserve(points.size());
+  auto next = in_order.begin();
+  const auto take = [&](std::uint32_t from) {
+    sorted.push_back(points.times[from], points.values[from], points.floats[from]);
+  };
+  for (std::size_t i = 0; i < late.size(); ++i) {
+    const TimestampMs time = points.times[late[i]];
+    for (; points.times[*next] < time; ++next) take(*next);
+    if (i + 1 < late.size() && points.times[late[i + 1]] == time) continue;
+    take(late[i]);
+    if (points.times[*next] == time) ++next;  // replaced by the late one
+  }
+  for (; next != in_order.end(); ++next) take(*next);
   points = std::move(sorted);
 }
 
@@ -167,7 +181,7 @@ void read_points(const HeadPoints& copy, TimeRange range, chunk::Points& out) {
   std::size_t run = 0;  // points from here on have one type
   bool floats = false;
   while (from != end) {
-    const StreamPoint point = point_stream::decode_point(from, state);
+    const StreamPoint point = point_stream::decode_point(from, end, state);
     if (point.time < range.begin || point.time >= range.end) continue;
     if (point.is_float != floats) {
       out.floats.append(count - run, floats);

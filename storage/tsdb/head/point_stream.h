@@ -55,7 +55,13 @@ inline unsigned bytes_of(std::uint64_t value) {
   return (static_cast<unsigned>(std::bit_width(value)) + 7) / 8;
 }
 
-inline std::uint64_t load_low(const std::uint8_t* from, unsigned length) {
+// The number in the first `length` (0 to 8) of the bytes up to `end`.
+inline std::uint64_t load_low(const std::uint8_t* from, const std::uint8_t* end, unsigned length) {
+  if (length == 0) return 0;
+  if (end - from >= 8) [[likely]] {
+    const auto word = load_le<std::uint64_t>(reinterpret_cast<const char*>(from));
+    return word & ~std::uint64_t{0} >> (64 - 8 * length);
+  }
   std::uint64_t value = 0;
   for (unsigned i = 0; i < length; ++i) value |= std::uint64_t{from[i]} << (8 * i);
   return value;
@@ -113,8 +119,10 @@ template <class State>
   return to + length;
 }
 
-// Reads a point that encode_point() wrote, and advances `from` past it.
-[[nodiscard]] inline StreamPoint decode_point(const std::uint8_t*& from, StreamState& state) {
+// Reads a point that encode_point() wrote, and advances `from` past it. `end` is that of the last
+// point.
+[[nodiscard]] inline StreamPoint decode_point(const std::uint8_t*& from, const std::uint8_t* end,
+                                              StreamState& state) {
   const std::uint8_t control = *from++;
   auto step = static_cast<std::uint64_t>(std::int64_t{state.step});
   if ((control & kShortBit) != 0) {
@@ -126,7 +134,7 @@ template <class State>
   state.time = static_cast<TimestampMs>(static_cast<std::uint64_t>(state.time) + step);
   state.step = kept_step(step);
   const unsigned length = control & kLengthMask;
-  std::uint64_t change = load_low(from, length);
+  std::uint64_t change = load_low(from, end, length);
   from += length;
   const bool is_float = (control & kFloatBit) != 0;
   if (is_float) {

@@ -29,7 +29,7 @@ void expect_round_trip(const std::vector<StreamPoint>& points) {
   StreamState state;
   const std::uint8_t* from = bytes.data();
   for (const StreamPoint& want : points) {
-    const StreamPoint got = point_stream::decode_point(from, state);
+    const StreamPoint got = point_stream::decode_point(from, bytes.data() + bytes.size(), state);
     ASSERT_EQ(got.time, want.time);
     ASSERT_EQ(got.value, want.value);
     ASSERT_EQ(got.is_float, want.is_float);
