@@ -25,6 +25,7 @@ struct Sample {
   std::string_view name;
   std::string_view labels;  // between the braces
   std::string_view tail;    // after the braces or the name
+  bool likely = false;      // of the receiver's likely series
 };
 
 class ExpositionParser final : public PointParser {
@@ -54,9 +55,11 @@ class ExpositionParser final : public PointParser {
     begin_ = line.data();
     line.remove_prefix(blanks);
     Sample sample;
-    if (auto wrong = split(line, sample)) {
-      to.refuse(*std::move(wrong));
-      return;
+    if (!split_likely(line, to.likely_series(), sample)) {
+      if (auto wrong = split(line, sample)) {
+        to.refuse(*std::move(wrong));
+        return;
+      }
     }
     if (format_ == Format::kPromDump && sample.tail.contains('{')) {
       to.skip("a histogram");
@@ -130,12 +133,26 @@ class ExpositionParser final : public PointParser {
     return plain;
   }
 
+  // Whether the line begins with the text of a series with labels. If a '}' follows, the line is
+  // refused anyway.
+  bool split_likely(std::string_view line, const SeriesKey& likely, Sample& sample) const {
+    if (likely.grammar != grammar_ || likely.tags.empty()) return false;
+    std::string_view rest = line;
+    for (const std::string_view part : {likely.metric, {"{", 1}, likely.tags, {"}", 1}}) {
+      if (!rest.starts_with(part)) return false;
+      rest.remove_prefix(part.size());
+    }
+    sample = {.name = likely.metric, .labels = likely.tags, .tail = rest, .likely = true};
+    return true;
+  }
+
   // Labels that are well formed end at the last '}' of the line, unless one may follow them: that
   // of an exemplar or of a histogram. Whether they are well formed, series_name() finds out.
   Wrong split(std::string_view line, Sample& sample) {
     const std::size_t open = line.find('{');
     const std::string_view before = line.substr(0, open);  // short if there are labels
-    const std::size_t name_end = std::min(before.find_first_of(kBlanks), before.size());
+    const auto name_end =
+        static_cast<std::size_t>(std::ranges::find_if(before, is_blank) - before.begin());
     if (open == std::string_view::npos || !trim(before.substr(name_end)).empty()) {
       sample.name = line.substr(0, name_end);
       sample.tail = line.substr(name_end);
@@ -196,7 +213,11 @@ class ExpositionParser final : public PointParser {
       to.refuse(at_column(time.error(), at));
       return;
     }
-    to.series({.grammar = grammar_, .metric = sample.name, .tags = sample.labels});
+    if (sample.likely) {
+      to.take_likely_series();
+    } else {
+      to.series({.grammar = grammar_, .metric = sample.name, .tags = sample.labels});
+    }
     to.point(double_point(*time, *value));
     if (exemplar) to.skip("an exemplar");
   }

@@ -72,9 +72,13 @@ class GraphiteParser final : public PointParser {
     }
     const auto taken = read_graphite_time({time, time_stop}, default_time_);
     if (!taken) return to.refuse(at_column(taken.error(), time));
-    const auto key = path_.key({path, path_stop});
-    if (!key) return to.refuse(at_column(key.error(), path));
-    to.series(*key);
+    if (path_.is_path_of(to.likely_series(), {path, path_stop})) {
+      to.take_likely_series();
+    } else {
+      const auto key = path_.key({path, path_stop});
+      if (!key) return to.refuse(at_column(key.error(), path));
+      to.series(*key);
+    }
     to.point(double_point(*taken, bits));
   }
 

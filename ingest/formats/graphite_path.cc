@@ -12,6 +12,13 @@
 
 namespace halite::ingest {
 
+bool GraphitePath::is_path_of(const SeriesKey& known, std::string_view path) const {
+  if (known.grammar != KeyGrammar::kGraphite || !path.starts_with(known.metric)) return false;
+  const std::string_view rest = path.substr(known.metric.size());
+  if (!known.tags.empty()) return rest.starts_with(';') && rest.substr(1) == known.tags;
+  return rest.empty() && !has_templates();
+}
+
 std::expected<SeriesKey, std::string> GraphitePath::key(std::string_view path) {
   if (path.ends_with("\"}")) [[unlikely]] {
     if (const std::size_t brace = path.find('{'); brace != std::string_view::npos) {
@@ -20,7 +27,7 @@ std::expected<SeriesKey, std::string> GraphitePath::key(std::string_view path) {
                        .tags = path.substr(brace + 1, path.size() - brace - 2)};
     }
   }
-  if (path.find_first_of("{}") != std::string_view::npos) [[unlikely]] {
+  if (path.contains('{') || path.contains('}')) [[unlikely]] {
     return std::unexpected("a brace in the path, which is not of labels: name{key=\"value\"}");
   }
   const std::size_t end = path.find(';');
@@ -30,7 +37,7 @@ std::expected<SeriesKey, std::string> GraphitePath::key(std::string_view path) {
                      .metric = path.substr(0, end),
                      .tags = path.substr(end + 1)};
   }
-  if (templates_ != nullptr && !templates_->empty()) {
+  if (has_templates()) {
     if (path.contains('\0')) return std::unexpected("the path has a zero byte");
     if (templates_->apply(path, buffers_, names_)) return names_.key();
   }
