@@ -58,6 +58,18 @@ class RequestV2 final : public RemoteWriteBody {
     BytesView sized;  // with its size before it
   };
 
+  // The last series that was the likely one.
+  struct SeriesBefore {
+    std::vector<std::uint64_t> refs;
+    std::vector<std::size_t> ends;  // of its labels, in its text
+    std::string text;
+
+    // The end of the first `labels` of them.
+    [[nodiscard]] std::size_t end_of(std::size_t labels) const {
+      return labels == 0 ? 0 : ends[labels - 1];
+    }
+  };
+
   static constexpr std::uint32_t kTimeSeriesOf1 = 1;
   static constexpr std::uint32_t kMetadataOf1 = 3;
   static constexpr std::uint32_t kSymbol = 4;
@@ -122,22 +134,61 @@ class RequestV2 final : public RemoteWriteBody {
   }
 
   // Removes the packed references to labels from the front of `fields`, if they are those of `key`.
+  // Most labels are those of the series before, whose text one look compares.
   bool take_labels(BytesView& fields, BytesView key) {
+    if (!take_refs(fields)) return false;
+    const std::size_t labels = refs_.size() / 2;
+    const std::size_t same_most = std::min(labels, before_.ends.size());
+    std::size_t front = 0;
+    while (front < same_most && is_label_of_before(front, front)) ++front;
+    std::size_t back = 0;
+    while (back < same_most - front &&
+           is_label_of_before(labels - 1 - back, before_.ends.size() - 1 - back)) {
+      ++back;
+    }
+    const BytesView text_before = before_.text;
+    const BytesView same_front = text_before.substr(0, before_.end_of(front));
+    const BytesView same_back = text_before.substr(before_.end_of(before_.ends.size() - back));
+    if (!key.starts_with(same_front)) return false;
+    BytesView rest = key.substr(same_front.size());
+    ends_.assign(before_.ends.begin(), before_.ends.begin() + static_cast<std::ptrdiff_t>(front));
+    for (std::size_t i = front; i < labels - back; ++i) {
+      const Symbol& name = symbols_[refs_[2 * i]];
+      const Symbol& value = symbols_[refs_[2 * i + 1]];
+      if (!LabelFields::take(rest, name.sized, value.sized)) return false;
+      ends_.push_back(key.size() - rest.size());
+    }
+    if (rest != same_back) return false;
+    for (std::size_t i = before_.ends.size() - back; i < before_.ends.size(); ++i) {
+      ends_.push_back(before_.ends[i] + key.size() - text_before.size());
+    }
+    before_.text.assign(key);
+    before_.refs = refs_;
+    before_.ends.swap(ends_);
+    return true;
+  }
+
+  // Moves packed references to symbols from the front of `fields` to refs_.
+  bool take_refs(BytesView& fields) {
+    refs_.clear();
     if (!fields.starts_with(kLabelsTag)) return false;
     fields.remove_prefix(1);
     const auto size = take_number(fields);
     if (!size || *size > fields.size()) return false;
     BytesView refs = fields.substr(0, *size);
     fields.remove_prefix(*size);
-    metric_ref_ = 0;
     while (!refs.empty()) {
-      const auto name = take_number(refs);
-      const auto value = take_number(refs);
-      if (!name || !value || *name >= symbols_.size() || *value >= symbols_.size()) return false;
-      if (!LabelFields::take(key, symbols_[*name].sized, symbols_[*value].sized)) return false;
-      if (symbols_[*name].text == kNameLabel) metric_ref_ = *value;
+      const auto ref = take_number(refs);
+      if (!ref || *ref >= symbols_.size()) return false;
+      refs_.push_back(*ref);
     }
-    return key.empty();
+    return refs_.size() % 2 == 0;
+  }
+
+  // Whether label `at` of refs_ is label `at_before` of the series before.
+  [[nodiscard]] bool is_label_of_before(std::size_t at, std::size_t at_before) const {
+    return refs_[2 * at] == before_.refs[2 * at_before] &&
+           refs_[2 * at + 1] == before_.refs[2 * at_before + 1];
   }
 
   Result<void> read_any_series(ProtoReader& request, PointReceiver& to) {
@@ -168,7 +219,6 @@ class RequestV2 final : public RemoteWriteBody {
                               number_, refs_.size()));
     }
     labels_ = {};
-    metric_ref_ = 0;
     if (buffer_ == nullptr)
       buffer_ = std::make_unique_for_overwrite<char[]>(labels_size_max_ +
                                                        LabelFields::kOverheadMax + kShort);
@@ -180,7 +230,6 @@ class RequestV2 final : public RemoteWriteBody {
       const BytesView value = symbols_[refs_[i + 1]].text;
       const auto used = static_cast<std::size_t>(at - buffer_.get());
       if (used + name.size() + value.size() > labels_size_max_) return false;
-      if (name == kNameLabel) metric_ref_ = refs_[i + 1];
       at = LabelFields::store(at, name, value,
                               [this](char* to, BytesView symbol) { copy(to, symbol); });
     }
@@ -248,15 +297,25 @@ class RequestV2 final : public RemoteWriteBody {
     return about;
   }
 
+  // The symbol that is the metric of refs_; 0: none.
+  [[nodiscard]] std::uint64_t metric_ref() const {
+    std::uint64_t metric = 0;
+    for (std::size_t i = 0; i < refs_.size(); i += 2) {
+      if (symbols_[refs_[i]].text == kNameLabel) metric = refs_[i + 1];
+    }
+    return metric;
+  }
+
   // Senders repeat it in each series of a metric.
   Result<void> pass_on_metadata(const MetadataRefs& refs, PointReceiver& to) {
     if (refs.help != 0) TRY_VOID(check(refs.help));
     if (refs.unit != 0) TRY_VOID(check(refs.unit));
-    if (metric_ref_ == 0 || told_[metric_ref_]) return {};
-    told_[metric_ref_] = true;
+    const std::uint64_t metric = metric_ref();
+    if (metric == 0 || told_[metric]) return {};
+    told_[metric] = true;
     if (refs.type == 0 && refs.help == 0 && refs.unit == 0) return {};
     const std::string_view type = metric_type_name(refs.type);
-    const MetricMetadata about{.family = family_of(symbols_[metric_ref_].text, type),
+    const MetricMetadata about{.family = family_of(symbols_[metric].text, type),
                                .type = type,
                                .unit = symbols_[refs.unit].text,
                                .help = symbols_[refs.help].text};
@@ -277,7 +336,8 @@ class RequestV2 final : public RemoteWriteBody {
   std::vector<std::uint64_t> refs_;
   std::unique_ptr<char[]> buffer_;  // of the key, and some room
   BytesView labels_;                // its part that is in use
-  std::uint64_t metric_ref_ = 0;    // the symbol that is its metric; 0: none
+  std::vector<std::size_t> ends_;   // of its labels, in the text of its key
+  SeriesBefore before_;
 };
 
 }  // namespace
