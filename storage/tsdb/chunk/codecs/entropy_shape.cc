@@ -170,12 +170,12 @@ void lower_centre(std::span<const std::uint64_t> numbers, EntropyShape& shape) {
 
 constexpr auto kNoNote = [](std::size_t, std::size_t) {};
 
-// About this many numbers of a sample, at most twice as many, rule out shapes and transforms.
+// At most this many numbers of a sample rule out shapes and transforms.
 constexpr std::size_t kThinSample = 160;
 
 std::span<const std::uint64_t> thinned(std::span<const std::uint64_t> sample,
                                        std::vector<std::uint64_t>& memory) {
-  const std::size_t step = sample.size() / kThinSample;
+  const std::size_t step = (sample.size() + kThinSample - 1) / kThinSample;
   if (step <= 1) return sample;
   memory.clear();
   for (std::size_t i = 0; i < sample.size(); i += step) memory.push_back(sample[i]);
@@ -188,7 +188,7 @@ double bits_of(std::span<const std::uint64_t> few, const EntropyShape& shape,
                EntropyScratch& scratch) {
   std::vector<std::uint16_t>& counts = scratch.few_counts;  // zeros between calls
   counts.resize(kBucketsMax);
-  std::array<std::uint16_t, 2 * kThinSample> buckets;
+  std::array<std::uint16_t, kThinSample> buckets;
   for (std::size_t i = 0; i < few.size(); ++i) {
     buckets[i] = static_cast<std::uint16_t>(bucket_of(magnitude_of(few[i], shape), kMantissaMax));
     ++counts[buckets[i]];
