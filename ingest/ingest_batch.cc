@@ -12,34 +12,29 @@ void IngestBatch::reserve(std::size_t points) {
   origins_.reserve(points);
 }
 
-void IngestBatch::add_to(std::size_t series, PointBits point, std::uint32_t origin) {
-  unresolved_.push_back(static_cast<std::uint32_t>(batch_.size()));
-  add(static_cast<storage::SeriesId>(series), point, origin);
-}
-
-bool IngestBatch::add_if_waiting(const SeriesKey& key, std::uint64_t hash, PointBits point,
-                                 std::uint32_t origin) {
+std::optional<IngestBatch::Waiting> IngestBatch::find_waiting(const SeriesKey& key,
+                                                              std::uint64_t hash) const {
   const auto [begin, end] = by_hash_.equal_range(hash);
   for (auto at = begin; at != end; ++at) {
-    const SeriesKey known = waiting_[at->second].key();
+    const SeriesKey known = waiting_[std::to_underlying(at->second)].key();
     if (known.grammar == key.grammar && known.metric == key.metric && known.tags == key.tags) {
-      add_to(at->second, point, origin);
-      return true;
+      return at->second;
     }
   }
-  return false;
+  return std::nullopt;
 }
 
-void IngestBatch::add_waiting(const SeriesKey& key, std::uint64_t hash, SeriesName name,
-                              PointBits point, std::uint32_t origin) {
+IngestBatch::Waiting IngestBatch::add_waiting(const SeriesKey& key, std::uint64_t hash,
+                                              SeriesName name) {
   waiting_bytes_ += sizeof(UnresolvedSeries) + (2 * (key.metric.size() + key.tags.size()));
   waiting_.push_back({.name = std::move(name),
                       .grammar = key.grammar,
                       .metric = std::string(key.metric),
                       .tags = std::string(key.tags),
                       .hash = hash});
-  by_hash_.emplace(hash, waiting_.size() - 1);
-  add_to(waiting_.size() - 1, point, origin);
+  const Waiting series{static_cast<std::uint32_t>(waiting_.size() - 1)};
+  by_hash_.emplace(hash, series);
+  return series;
 }
 
 std::vector<SeriesName> IngestBatch::take_names() {

@@ -55,11 +55,16 @@ class IngestBatch {
     origins_.push_back(origin);
   }
 
-  // Returns false if no such key is waiting.
-  [[nodiscard]] bool add_if_waiting(const SeriesKey& key, std::uint64_t hash, PointBits point,
-                                    std::uint32_t origin);
-  void add_waiting(const SeriesKey& key, std::uint64_t hash, SeriesName name, PointBits point,
-                   std::uint32_t origin);
+  // A series whose id is not known yet: its index in waiting().
+  enum class Waiting : std::uint32_t {};
+
+  [[nodiscard]] std::optional<Waiting> find_waiting(const SeriesKey& key, std::uint64_t hash) const;
+  // Call it only if no such key is waiting.
+  [[nodiscard]] Waiting add_waiting(const SeriesKey& key, std::uint64_t hash, SeriesName name);
+  void add(Waiting series, PointBits point, std::uint32_t origin) {
+    unresolved_.push_back(static_cast<std::uint32_t>(batch_.size()));
+    add(storage::SeriesId{std::to_underlying(series)}, point, origin);
+  }
 
   [[nodiscard]] std::size_t points() const { return batch_.size(); }
   [[nodiscard]] bool empty() const { return batch_.size() == 0; }
@@ -82,14 +87,12 @@ class IngestBatch {
   [[nodiscard]] std::uint32_t origin(std::size_t index) const { return origins_[index]; }
 
  private:
-  void add_to(std::size_t series, PointBits point, std::uint32_t origin);
-
   std::shared_ptr<const storage::SeriesPin> pin_;
   storage::PointBatch batch_;              // `series` of a waiting point is an index in waiting_
   std::vector<std::uint32_t> origins_;     // of each point
   std::vector<std::uint32_t> unresolved_;  // indexes of the points of waiting series
   std::vector<UnresolvedSeries> waiting_;
-  std::unordered_multimap<std::uint64_t, std::size_t> by_hash_;  // hash to index in waiting_
+  std::unordered_multimap<std::uint64_t, Waiting> by_hash_;
   std::size_t waiting_bytes_ = 0;
 };
 

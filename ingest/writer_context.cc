@@ -62,10 +62,11 @@ void WriterContext::add_named(IngestBatch& ingest_batch, SeriesCache::Reader& re
   const NamedKey named(point.series);
   const std::uint64_t hash = cache.hash(named.key());
   if (const auto id = reader.find(named.key(), hash)) {
-    ingest_batch.add(*id, bits, origin);
-  } else if (!ingest_batch.add_if_waiting(named.key(), hash, bits, origin)) {
-    ingest_batch.add_waiting(named.key(), hash, std::move(point.series), bits, origin);
+    return ingest_batch.add(*id, bits, origin);
   }
+  auto series = ingest_batch.find_waiting(named.key(), hash);
+  if (!series) series = ingest_batch.add_waiting(named.key(), hash, std::move(point.series));
+  ingest_batch.add(*series, bits, origin);
 }
 
 Task<void> WriterContext::resolve(IngestBatch& ingest_batch, Protocol protocol,

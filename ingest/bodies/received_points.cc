@@ -64,6 +64,8 @@ void ReceivedPoints::series(const SeriesKey& key) {
   if (id_) return;
   ++missed_;
   no_name_.reset();
+  waiting_ = parsed_.points.find_waiting(key, hash_);
+  if (waiting_) return;
   grammar_ = key.grammar;
   metric_.assign(key.metric);
   tags_.assign(key.tags);
@@ -73,12 +75,13 @@ void ReceivedPoints::point(PointBits point) {
   if (++items_ > limits_.items_max || !names_fit_) return;
   IngestBatch& points = parsed_.points;
   if (id_) return points.add(*id_, point, part_);
+  if (waiting_) return points.add(*waiting_, point, part_);
   if (no_name_) return note_refusal(*no_name_);
   const SeriesKey key{.grammar = grammar_, .metric = metric_, .tags = tags_};
-  if (points.add_if_waiting(key, hash_, point, part_)) return;
   auto name = name_(key);
   if (!name) return note_refusal(no_name_.emplace(std::move(name).error().text));
-  points.add_waiting(key, hash_, *std::move(name), point, part_);
+  waiting_ = points.add_waiting(key, hash_, *std::move(name));
+  points.add(*waiting_, point, part_);
   names_fit_ = points.waiting_bytes() <= limits_.new_series_bytes_max;
 }
 

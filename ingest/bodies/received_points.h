@@ -74,8 +74,10 @@ class ReceivedPoints final : public PointReceiver {
   std::uint32_t part_ = 0;
   std::optional<std::uint32_t> refused_part_;  // of the last refusal
   std::string refused_reason_;
-  // The series of the next points: its id, or the bytes that name it.
+  // The series of the next points: its id, its place among those that wait for one, or the bytes
+  // that name it.
   std::optional<storage::SeriesId> id_;
+  std::optional<IngestBatch::Waiting> waiting_;
   KeyGrammar grammar_ = KeyGrammar::kPutLine;
   std::string metric_;
   std::string tags_;

@@ -139,13 +139,12 @@ class ImportBatch::NamedPoints final : public Impl {
       names.set(one.series);
       const SeriesKey key = names.key();
       const std::uint64_t hash = context().cache.hash(key);
-      const auto id = reader->find_in_order(key, hash);
-      for (const PointBits& point : one.points) {
-        if (id) {
-          points_->add(*id, point, number);
-        } else if (!points_->add_if_waiting(key, hash, point, number)) {
-          points_->add_waiting(key, hash, one.series, point, number);
-        }
+      if (const auto id = reader->find_in_order(key, hash)) {
+        for (const PointBits& point : one.points) points_->add(*id, point, number);
+      } else if (!one.points.empty()) {
+        auto waiting = points_->find_waiting(key, hash);
+        if (!waiting) waiting = points_->add_waiting(key, hash, one.series);
+        for (const PointBits& point : one.points) points_->add(*waiting, point, number);
       }
       ++number;
     }

@@ -67,7 +67,10 @@ Result<void> JsonBodyReader::take_one(const JsonElement& element, std::uint64_t 
       ingest_batch_.add(*id, bits_of(element.pieces), origin);
       return {};
     }
-    if (ingest_batch_.add_if_waiting(key, hash, bits_of(element.pieces), origin)) return {};
+    if (const auto series = ingest_batch_.find_waiting(key, hash)) {
+      ingest_batch_.add(*series, bits_of(element.pieces), origin);
+      return {};
+    }
   }
   ++misses_;
   if (element.text.empty()) {
@@ -85,8 +88,9 @@ Result<void> JsonBodyReader::take_completely(const JsonElement& element, std::ui
   if (!point) {
     refuse(origin, std::move(point).error());
   } else if (element.fast) {
-    ingest_batch_.add_waiting(series_key(element.pieces), hash, std::move(point->series),
-                              bits_of(element.pieces), origin);
+    const auto series =
+        ingest_batch_.add_waiting(series_key(element.pieces), hash, std::move(point->series));
+    ingest_batch_.add(series, bits_of(element.pieces), origin);
   } else {
     context_.add_named(ingest_batch_, *reader_, *std::move(point), origin);
   }

@@ -95,10 +95,13 @@ void LineRound::resolve() {
 
 void LineRound::add_missing(const LineGroup::Line& line) {
   ++misses_;
-  if (ingest_batch_.add_if_waiting(line.key, line.hash, line.point, line.origin)) return;
+  if (const auto waiting = ingest_batch_.find_waiting(line.key, line.hash)) {
+    return ingest_batch_.add(*waiting, line.point, line.origin);
+  }
   auto series = parse_put_series(line.key.metric, line.key.tags, context_.rules);
   if (series) {
-    ingest_batch_.add_waiting(line.key, line.hash, *std::move(series), line.point, line.origin);
+    const auto waiting = ingest_batch_.add_waiting(line.key, line.hash, *std::move(series));
+    ingest_batch_.add(waiting, line.point, line.origin);
   } else {
     refuse(line.origin, std::move(series).error(),
            fmt::format("{}{}{}", command_, command_.empty() ? "" : " ", line.text()));
