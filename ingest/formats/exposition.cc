@@ -133,8 +133,8 @@ class ExpositionParser final : public PointParser {
     return plain;
   }
 
-  // Whether the line begins with the text of a series with labels. If a '}' follows, the line is
-  // refused anyway.
+  // Whether the line begins with the likely series, which must have labels. A '}' that follows is
+  // that of an exemplar or a histogram, or the line is refused anyway.
   bool split_likely(std::string_view line, const SeriesKey& likely, Sample& sample) const {
     if (likely.grammar != grammar_ || likely.tags.empty()) return false;
     std::string_view rest = line;

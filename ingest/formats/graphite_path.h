@@ -24,8 +24,8 @@ class GraphitePath {
   GraphitePath(std::shared_ptr<const GraphiteTemplates> templates, const IngestLimits& limits)
       : limits_(limits), templates_(std::move(templates)) {}
 
-  // Whether key() of the path is `known`, a key that it made before; in a fraction of its time.
-  // False for a path with labels or of a template.
+  // Whether `known`, a key that key() made, is that of the path; much faster than key(). May be
+  // false for one that is: a path name{..}, or one without tags if there are templates.
   [[nodiscard]] bool is_path_of(const SeriesKey& known, std::string_view path) const;
 
   // The key of the path's series, or why it has none. The key is valid until the next call and as

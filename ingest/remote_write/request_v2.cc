@@ -58,7 +58,7 @@ class RequestV2 final : public RemoteWriteBody {
     BytesView sized;  // with its size before it
   };
 
-  // The last series that was the likely one.
+  // The last series whose labels were those of the likely one.
   struct SeriesBefore {
     std::vector<std::uint64_t> refs;
     std::vector<std::size_t> ends;  // of its labels, in its text
@@ -134,7 +134,7 @@ class RequestV2 final : public RemoteWriteBody {
   }
 
   // Removes the packed references to labels from the front of `fields`, if they are those of `key`.
-  // Most labels are those of the series before, whose text one look compares.
+  // Most labels are those of the series before, whose text is compared at once.
   bool take_labels(BytesView& fields, BytesView key) {
     if (!take_refs(fields)) return false;
     const std::size_t labels = refs_.size() / 2;
@@ -229,7 +229,10 @@ class RequestV2 final : public RemoteWriteBody {
       const BytesView name = symbols_[refs_[i]].text;
       const BytesView value = symbols_[refs_[i + 1]].text;
       const auto used = static_cast<std::size_t>(at - buffer_.get());
-      if (used + name.size() + value.size() > labels_size_max_) return false;
+      if (used + name.size() + value.size() > labels_size_max_) {
+        refs_.resize(i);  // nobody has checked those behind
+        return false;
+      }
       at = LabelFields::store(at, name, value,
                               [this](char* to, BytesView symbol) { copy(to, symbol); });
     }
@@ -336,7 +339,7 @@ class RequestV2 final : public RemoteWriteBody {
   std::vector<std::uint64_t> refs_;
   std::unique_ptr<char[]> buffer_;  // of the key, and some room
   BytesView labels_;                // its part that is in use
-  std::vector<std::size_t> ends_;   // of its labels, in the text of its key
+  std::vector<std::size_t> ends_;   // of the labels, in the text of the key
   SeriesBefore before_;
 };
 

@@ -11,9 +11,9 @@
 namespace halite::storage::chunk {
 namespace {
 
-// Bits for each number by which a thin sample may misjudge one of two shapes.
+// Bits for each number by which few of them may misjudge one of two shapes.
 constexpr double kQuickShapeError = 0.1;
-// Samples of fewer numbers are cheap enough for both shapes.
+// Samples of fewer numbers are cheap enough to try both shapes.
 constexpr std::size_t kShapesMin = 128;
 
 // log2 of most counts.

@@ -1,9 +1,10 @@
-// Lines of the series that the receiver expects are the same points as any others.
+// Lines of the series that the receiver expects give the same points as other lines do.
 #include <algorithm>
 #include <cstddef>
 #include <random>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>

@@ -331,6 +331,22 @@ TEST(RemoteWriteBody, ASeriesOfTooManyLabelsIsRefusedByItself) {
               ElementsAre(HasSubstr("ingest.tags_max"), HasSubstr("ingest.tags_max")));
 }
 
+TEST(RemoteWriteBody, ReferencesBehindTooLongLabelsAreNotFollowed) {
+  const auto families = [](std::string_view refs) {
+    const Outcome outcome =
+        outcome_of(RemoteWriteVersion::k2,
+                   proto_bytes(fmt::format("4: \"\" 4: \"{}\" 4: \"__name__\" 4: \"up\" "
+                                           "5: {{1: [{}] 2: {{}} 5: {{1: 1}}}}",
+                                           std::string(80'000, 'x'), refs)));
+    EXPECT_FALSE(outcome.error);
+    EXPECT_THAT(outcome.refused, ElementsAre(HasSubstr("the labels have more than")));
+    return outcome.families;
+  };
+  EXPECT_THAT(families("1 0 2 4000000000"), ElementsAre());
+  EXPECT_THAT(families("1 0 4000000000 0"), ElementsAre());
+  EXPECT_THAT(families("2 3 1 0 4000000000 0"), ElementsAre(HasSubstr("up counter")));
+}
+
 TEST(RemoteWriteBody, CountsWhatItDoesNotStore) {
   const Bytes body = proto_bytes(
       R"(4: "" 4: "__name__" 4: "up" 5: {1: [1 2] 2: {2: -1} 2: {} 2: {2: 1} 3: {1: 3} 4: {2: 1.0}})");
