@@ -230,7 +230,7 @@ class RequestV2 final : public RemoteWriteBody {
       const BytesView value = symbols_[refs_[i + 1]].text;
       const auto used = static_cast<std::size_t>(at - buffer_.get());
       if (used + name.size() + value.size() > labels_size_max_) {
-        refs_.resize(i);  // nobody has checked those behind
+        refs_.resize(i);  // the rest are not checked
         return false;
       }
       at = LabelFields::store(at, name, value,
