@@ -1,5 +1,6 @@
 #include "storage/tsdb/head/head.h"
 
+#include <map>
 #include <random>
 #include <thread>
 #include <utility>
@@ -16,7 +17,7 @@ using testing::IsEmpty;
 
 constexpr TimeRange kAlways = {.begin = INT64_MIN, .end = INT64_MAX};
 
-void append(Head& head, std::uint32_t shard, SeriesId id, TimestampMs time, std::int64_t value) {
+void append(Head& head, std::uint32_t shard, SeriesId id, const StreamPoint& point) {
   HeadShard& part = head.shard(shard);
   const std::lock_guard lock(part.mutex());
   auto place = head.position_of(id);
@@ -24,8 +25,12 @@ void append(Head& head, std::uint32_t shard, SeriesId id, TimestampMs time, std:
     place = part.add_series(id);
     head.set_position(id, *place);
   }
-  part.append(*place, {.time = time, .value = integer_bits(value), .is_float = false});
+  part.append(*place, point);
   head.account(0, 1);
+}
+
+void append(Head& head, std::uint32_t shard, SeriesId id, TimestampMs time, std::int64_t value) {
+  append(head, shard, id, {.time = time, .value = integer_bits(value), .is_float = false});
 }
 
 chunk::Points read(const HeadPoints& points, TimeRange range = kAlways) {
@@ -59,6 +64,30 @@ TEST(Head, OfEqualTimesTheLastWins) {
   const chunk::Points points = read(head.copy(0, wanted, kAlways).at(0));
   EXPECT_THAT(points.times, ElementsAre(100, 200));
   EXPECT_THAT(points.values, ElementsAre(4, 2));
+}
+
+TEST(Head, PointsInAnyOrderComeAsFromASortedMap) {
+  std::mt19937_64 random(5);
+  for (int round = 0; round < 300; ++round) {
+    Head head(1, 1, 10);
+    std::map<TimestampMs, std::pair<ValueBits, bool>> wanted;
+    const std::uint64_t jitter = 1 + random() % 40;
+    for (std::uint64_t i = 0; i < 100; ++i) {
+      const StreamPoint point = {.time = static_cast<TimestampMs>(5 * i + random() % (5 * jitter)),
+                                 .value = random() >> random() % 64,
+                                 .is_float = random() % 3 == 0};
+      append(head, 0, 1, point);
+      wanted[point.time] = {point.value, point.is_float};
+    }
+    const std::vector<SeriesId> ids = {1};
+    const chunk::Points points = read(head.copy(0, ids, kAlways).at(0));
+    ASSERT_EQ(points.size(), wanted.size());
+    for (std::size_t i = 0; const auto& [time, value] : wanted) {
+      EXPECT_EQ(points.times[i], time);
+      EXPECT_EQ(std::pair(points.values[i], points.floats[i]), value);
+      ++i;
+    }
+  }
 }
 
 TEST(Head, ARangeLeavesOutWhatItDoesNotTouch) {
