@@ -44,15 +44,16 @@ void append_series_key(Bytes& to, const Series& series) {
   to.append(series.tsuid.tags());
 }
 
-bool key_precedes(const Series& a, const Series& b) {
-  if (a.tags.size() != b.tags.size()) return a.tags.size() < b.tags.size();
-  return a.tsuid.tags() < b.tsuid.tags();
-}
-
-std::uint64_t key_order(const Series& series) {
-  std::array<char, sizeof(std::uint64_t)> begin = {static_cast<char>(series.tags.size())};
-  series.tsuid.tags().copy(&begin[1], begin.size() - 1);
-  return load_be<std::uint64_t>(begin.data());
+std::uint64_t key_word(const Series& series, std::size_t at) {
+  std::array<char, sizeof(std::uint64_t)> word = {};
+  const BytesView tags = series.tsuid.tags();
+  if (at == 0) {
+    word[0] = static_cast<char>(series.tags.size());
+    tags.copy(&word[1], word.size() - 1);
+  } else if (at <= tags.size()) {
+    tags.copy(word.data(), word.size(), at - 1);
+  }
+  return load_be<std::uint64_t>(word.data());
 }
 
 Bytes tsuid_of(const UidWidths& widths, BytesView series_key) {

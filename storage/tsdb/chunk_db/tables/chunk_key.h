@@ -74,10 +74,9 @@ struct ParsedKey {
 // metric uid · pairs · ...  <->  tsuid
 [[nodiscard]] Bytes series_key(const UidWidths& widths, BytesView tsuid);
 void append_series_key(Bytes& to, const Series& series);
-// Whether a's key is less than b's. Both have one metric.
-[[nodiscard]] bool key_precedes(const Series& a, const Series& b);
-// The beginning of the key after the metric: where two differ, they order the keys.
-[[nodiscard]] std::uint64_t key_order(const Series& series);
+// Eight bytes of the key, from `at` bytes after the metric on, with zeros behind its end. Keys of
+// one metric are in the order of their words: of the first ones that differ.
+[[nodiscard]] std::uint64_t key_word(const Series& series, std::size_t at);
 [[nodiscard]] Bytes tsuid_of(const UidWidths& widths, BytesView series_key);
 
 }  // namespace halite::storage::engine

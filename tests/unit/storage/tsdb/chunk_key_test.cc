@@ -98,10 +98,10 @@ TEST(ChunkKey, SeriesAreInTheOrderOfTheirKeys) {
   };
   for (const Series* const a : series) {
     for (const Series* const b : series) {
-      EXPECT_EQ(key_precedes(*a, *b), key(*a) < key(*b));
-      if (key_order(*a) != key_order(*b)) {
-        EXPECT_EQ(key_order(*a) < key_order(*b), key(*a) < key(*b));
-      }
+      const auto words = [](const Series& one) {
+        return std::array{key_word(one, 0), key_word(one, 8), key_word(one, 16)};
+      };
+      EXPECT_EQ(words(*a) <=> words(*b), key(*a) <=> key(*b));
     }
   }
 }
