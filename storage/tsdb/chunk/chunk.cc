@@ -32,6 +32,10 @@ std::unexpected<Error> damaged_chunk(const char* what, BytesView chunk) {
               std::string("chunk of ") + std::to_string(chunk.size()) + " bytes: " + what);
 }
 
+std::unexpected<Error> mismatch(BytesView chunk) {
+  return damaged_chunk("its columns do not match its header", chunk);
+}
+
 std::uint32_t stored_crc(BytesView chunk) {
   return load_be<std::uint32_t>(chunk.data() + chunk.size() - kCrc32cBytes);
 }
@@ -137,6 +141,8 @@ void Encoder::encode(PointsView points, Level level, Bytes& out) {
 }
 
 struct Decoder::Scratch {
+  bool read_all(Reader& from, const Header& header, const Codecs& codecs, Points& out);
+
   ValueScratch values;
   // Buffers for partially decoded chunks; they never shrink.
   std::vector<TimestampMs> times;
@@ -154,15 +160,21 @@ Result<void> Decoder::decode(BytesView chunk, Points& out) {
   Reader from(chunk.substr(0, chunk.size() - kCrc32cBytes));
   Codecs codecs;
   TRY(const Header header, parse_header(chunk, from, codecs));
+  if (!scratch_->read_all(from, header, codecs, out)) return mismatch(chunk);
+  return {};
+}
+
+// False: the columns do not match the header.
+bool Decoder::Scratch::read_all(Reader& from, const Header& header, const Codecs& codecs,
+                                Points& out) {
   const std::size_t begin = out.size();
   const std::size_t count = header.count;
   out.times.resize(begin + count);
   out.values.resize(begin + count);
-  ValueScratch& scratch = scratch_->values;
-  read_times(from, codecs.times, header.first_time, header.last_time, scratch.ints,
+  read_times(from, codecs.times, header.first_time, header.last_time, values.ints,
              std::span(out.times).subspan(begin));
   if (from.ok()) {
-    read_values(from, codecs.values, scratch, std::span(out.values).subspan(begin), out.floats);
+    read_values(from, codecs.values, values, std::span(out.values).subspan(begin), out.floats);
   }
   const bool right = from.ok() && from.left().empty() &&
                      (!header.last || (header.last->value == out.values.back() &&
@@ -171,9 +183,8 @@ Result<void> Decoder::decode(BytesView chunk, Points& out) {
     out.times.resize(begin);
     out.values.resize(begin);
     out.floats.truncate(begin);
-    return damaged_chunk("its columns do not match its header", chunk);
   }
-  return {};
+  return right;
 }
 
 Result<void> Decoder::decode(BytesView chunk, TimeRange range, Points& out) {
@@ -185,8 +196,11 @@ Result<void> Decoder::decode(BytesView chunk, TimeRange range, Points& out) {
       header.first_time >= range.end) {
     return {};
   }
-  if (header.first_time >= range.begin && header.last_time < range.end) return decode(chunk, out);
   Scratch& scratch = *scratch_;
+  if (header.first_time >= range.begin && header.last_time < range.end) {
+    if (!scratch.read_all(from, header, codecs, out)) return mismatch(chunk);
+    return {};
+  }
   const std::size_t count = header.count;
   scratch.times.resize(std::max(scratch.times.size(), count));
   scratch.bits.resize(std::max(scratch.bits.size(), count));
@@ -198,9 +212,7 @@ Result<void> Decoder::decode(BytesView chunk, TimeRange range, Points& out) {
   scratch.floats.clear();
   const std::span<ValueBits> values(scratch.bits.data(), count);
   read_values(from, codecs.values, scratch.values, values, scratch.floats, part);
-  if (!from.ok() || !from.left().empty()) {
-    return damaged_chunk("its columns do not match its header", chunk);
-  }
+  if (!from.ok() || !from.left().empty()) return mismatch(chunk);
   const PointsView all = {times, values, scratch.floats.words(), 0};
   out.append(all.slice(part.begin, part.end - part.begin));
   return {};
