@@ -85,6 +85,7 @@ class Evaluator {
   };
   Task<RangeCall> range_arguments(const Call* call, Steps steps);
   void annotate(const RangeCall& call, std::string_view metric);
+  static Result<void> drop_names(Vector& vector, const Expr& range);
   [[nodiscard]] WindowPlan plan_of(const RangeCall& call, Steps steps) const;
   // `call` outlives these. Labels keep their names.
   Task<Vector> over_range(const RangeCall& call, Steps steps);

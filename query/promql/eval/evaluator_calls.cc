@@ -212,6 +212,21 @@ void Evaluator::annotate(const RangeCall& call, std::string_view metric) {
   }
 }
 
+// The names of what a function over `range` returned.
+Result<void> Evaluator::drop_names(Vector& vector, const Expr& range) {
+  const auto* const read = std::get_if<MatrixSelector>(&without_parentheses(range).node);
+  // Series of one metric have different labels without its name, too.
+  bool differ =
+      read != nullptr && Selector{.matchers = read->selector.matchers}.metric() != nullptr;
+  for (Row& row : vector.rows) {
+    const std::size_t before = row.labels.size();
+    row.labels.drop_name();
+    differ &= row.labels.size() + 1 == before;
+  }
+  if (differ) return {};
+  return refuse_equal(vector);
+}
+
 Task<Value> Evaluator::range_call(const Call* call, Steps steps) {
   auto preparing = range_arguments(call, steps);
   CO_TRY(const RangeCall ready, co_await std::move(preparing));
@@ -220,11 +235,8 @@ Task<Value> Evaluator::range_call(const Call* call, Steps steps) {
   if (ready.function->name == "quantile_over_time" && !vector.rows.empty()) {
     for (const double q : ready.scalars.front()) annotations_.check_quantile(q, ready.scalar_at);
   }
-  for (Row& row : vector.rows) {
-    annotate(ready, row.labels.get(kMetricLabel));
-    if (!ready.function->keeps_name) row.labels.drop_name();
-  }
-  if (!ready.function->keeps_name) CO_TRY_VOID(refuse_equal(vector));
+  for (const Row& row : vector.rows) annotate(ready, row.labels.get(kMetricLabel));
+  if (!ready.function->keeps_name) CO_TRY_VOID(drop_names(vector, *ready.range));
   co_return vector;
 }
 

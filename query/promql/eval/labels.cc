@@ -84,7 +84,8 @@ void Labels::erase(std::string_view name) {
 
 void Labels::drop_name() {
   std::erase_if(labels_, [](const Label& label) {
-    return std::ranges::find(kNameLabels, label.name) != kNameLabels.end();
+    return label.name.starts_with("__") &&
+           std::ranges::find(kNameLabels, label.name) != kNameLabels.end();
   });
 }
 

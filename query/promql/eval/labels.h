@@ -29,7 +29,21 @@ inline constexpr std::array<std::string_view, 3> kNameLabels = {kMetricLabel, "_
 struct Label {
   std::string_view name;
   std::string_view value;
-  auto operator<=>(const Label&) const = default;
+
+  bool operator==(const Label& other) const {
+    return (is_same(name, other.name) || name == other.name) &&
+           (is_same(value, other.value) || value == other.value);
+  }
+  std::strong_ordering operator<=>(const Label& other) const {
+    if (!is_same(name, other.name) && name != other.name) return name <=> other.name;
+    return is_same(value, other.value) ? std::strong_ordering::equal : value <=> other.value;
+  }
+
+ private:
+  // Most labels that are compared are of one store, which keeps each text once.
+  static bool is_same(std::string_view a, std::string_view b) {
+    return a.data() == b.data() && a.size() == b.size();
+  }
 };
 
 // How many of kNameLabels the labels of a stored series are, with its metric.

@@ -73,7 +73,7 @@ class Best {
 class Selection {
  public:
   Selection(const std::vector<std::uint32_t>& groups, std::size_t count, std::size_t kept_max)
-      : sizes_(count * kStepsTogether), begins_(count + 1) {
+      : sizes_(count * kStepsTogether), floors_(count * kStepsTogether), begins_(count + 1) {
     for (const std::uint32_t group : groups) ++begins_[group + 1];
     for (std::size_t g = 0; g < count; ++g) {
       begins_[g + 1] = begins_[g] + std::min(begins_[g + 1], kept_max) * kStepsTogether;
@@ -81,10 +81,20 @@ class Selection {
     entries_.resize(begins_.back());
   }
 
-  void clear() { std::ranges::fill(sizes_, 0); }
+  void clear() {
+    std::ranges::fill(sizes_, 0);
+    std::ranges::fill(floors_, kNoFloor);
+  }
+  // For each step together: values up to it do not get in. NaN: no value is too small.
+  [[nodiscard]] const double* floors(std::uint32_t group) const {
+    return floors_.data() + group * kStepsTogether;
+  }
   void add(std::uint32_t group, std::size_t step, std::size_t size_max, const Entry& entry) {
     if (size_max == 0) return;
-    Best(at(group, step), sizes_[group * kStepsTogether + step], size_max).add(entry);
+    Entry* const entries = at(group, step);
+    std::uint32_t& size = sizes_[group * kStepsTogether + step];
+    Best(entries, size, size_max).add(entry);
+    if (size == size_max) floors_[group * kStepsTogether + step] = entries->value;
   }
   [[nodiscard]] std::size_t groups() const { return begins_.size() - 1; }
   [[nodiscard]] std::span<Entry> of(std::size_t group, std::size_t step) {
@@ -97,7 +107,10 @@ class Selection {
     return entries_.data() + begins_[group] + capacity * step;
   }
 
+  static constexpr double kNoFloor = std::numeric_limits<double>::quiet_NaN();
+
   std::vector<std::uint32_t> sizes_;
+  std::vector<double> floors_;
   std::vector<std::size_t> begins_;  // of each group among the entries
   std::vector<Entry> entries_;
 };
@@ -122,41 +135,69 @@ Vector in_order(Vector& input, Selection& selection) {
   return result;
 }
 
-// Removes what is not in the selection.
-void keep_selected(Vector& input, Selection& selection, std::size_t begin, std::size_t width) {
-  std::vector<std::uint8_t> kept(input.rows.size());  // a bit for each step
-  for (std::size_t g = 0; g < selection.groups(); ++g) {
-    for (std::size_t s = 0; s < width; ++s) {
-      for (const Entry& entry : selection.of(g, s)) {
-        kept[entry.row] = static_cast<std::uint8_t>(kept[entry.row] | (1U << s));
+// At which steps each row was selected. Most rows never are, and their columns are not touched.
+class KeptSteps {
+ public:
+  KeptSteps(std::size_t rows, std::size_t steps)
+      : batches_((steps + kStepsTogether - 1) / kStepsTogether), bits_(rows * batches_) {}
+
+  // The selection of the steps from `begin` on.
+  void add(Selection& selection, std::size_t begin, std::size_t width) {
+    for (std::size_t g = 0; g < selection.groups(); ++g) {
+      for (std::size_t s = 0; s < width; ++s) {
+        for (const Entry& entry : selection.of(g, s)) {
+          std::uint8_t& bits = bits_[entry.row * batches_ + begin / kStepsTogether];
+          bits = static_cast<std::uint8_t>(bits | (1U << s));
+        }
       }
     }
   }
-  for (std::size_t r = 0; r < input.rows.size(); ++r) {
-    double* values = input.rows[r].values.data() + begin;
-    for (std::size_t s = 0; s < width; ++s) {
-      if ((kept[r] >> s & 1U) == 0) values[s] = kAbsent;
+
+  // Removes all else.
+  void keep_only(std::vector<Row>& rows) const {
+    std::size_t kept = 0;
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+      const std::span bits = std::span(bits_).subspan(r * batches_, batches_);
+      if (std::ranges::all_of(bits, [](std::uint8_t one) { return one == 0; })) continue;
+      std::vector<double>& values = rows[r].values;
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        if ((bits[i / kStepsTogether] >> i % kStepsTogether & 1U) == 0) values[i] = kAbsent;
+      }
+      if (kept != r) rows[kept] = std::move(rows[r]);
+      ++kept;
     }
+    rows.resize(kept);
   }
-}
+
+ private:
+  std::size_t batches_;
+  std::vector<std::uint8_t> bits_;  // for each row and batch of steps: a bit for each step
+};
+
+constexpr std::size_t kAhead = 16;  // rows, of which no column is in a cache
 
 Vector select_best(Vector input, const std::vector<std::uint32_t>& groups, std::size_t group_count,
                    std::span<const std::size_t> counts, double sign, bool ordered) {
   Selection selection(groups, group_count, std::ranges::max(counts));
+  KeptSteps kept(input.rows.size(), counts.size());
   for (std::size_t begin = 0; begin < counts.size(); begin += kStepsTogether) {
     const std::size_t width = std::min(kStepsTogether, counts.size() - begin);
     selection.clear();
     for (std::uint32_t r = 0; r < input.rows.size(); ++r) {
+      if (r + kAhead < input.rows.size()) {
+        __builtin_prefetch(input.rows[r + kAhead].values.data() + begin);
+      }
       const double* values = input.rows[r].values.data() + begin;
+      const double* floors = selection.floors(groups[r]);
       for (std::size_t s = 0; s < width; ++s) {
-        if (is_absent(values[s])) continue;
+        if (sign * values[s] <= floors[s] || is_absent(values[s])) continue;
         selection.add(groups[r], s, counts[begin + s], {sign * values[s], r});
       }
     }
     if (ordered) return in_order(input, selection);
-    keep_selected(input, selection, begin, width);
+    kept.add(selection, begin, width);
   }
-  remove_empty(input);
+  kept.keep_only(input.rows);
   return input;
 }
 
