@@ -27,7 +27,8 @@ std::int64_t row_bytes(const Labels& labels, std::size_t steps) {
 
 namespace {
 
-// Reads one shard. `Reading` makes a state of each series and takes its blocks.
+// Reads one shard. `Reading` makes a state of each series and takes its blocks. The states of
+// series that were read stay only if it keeps them.
 template <class Reading>
 class ShardReader {
  public:
@@ -44,6 +45,7 @@ class ShardReader {
 
  private:
   Result<void> take(const std::vector<storage::Block>& blocks);
+  Result<void> take_whole(const storage::Block& block);
   Result<State*> state_of(storage::SeriesId id);
   // The budget is shared with other threads, so that memory is counted there in larger parts.
   Result<void> reserve(std::int64_t bytes);
@@ -85,11 +87,17 @@ Task<void> ShardReader<Reading>::read(std::shared_ptr<const storage::Selection> 
 
 template <class Reading>
 Result<void> ShardReader<Reading>::take(const std::vector<storage::Block>& blocks) {
+  for (const storage::Block& block : blocks) stored_.series(block.series).tags.prefetch_shared();
+  for (const storage::Block& block : blocks) stored_.series(block.series).tags.prefetch_tags();
   std::uint64_t points = 0;
   std::int64_t bytes = 0;
   for (const storage::Block& block : blocks) {
     if (block.times.empty()) continue;
     points += block.size();
+    if (block.last && !places_.contains(block.series)) {
+      TRY_VOID(take_whole(block));
+      continue;
+    }
     TRY(State* const state, state_of(block.series));
     const std::int64_t before = reading_.bytes(*state);
     reading_.add(*state, block);
@@ -99,6 +107,22 @@ Result<void> ShardReader<Reading>::take(const std::vector<storage::Block>& block
   budget_.add_blocks(blocks.size());
   TRY_VOID(count(bytes));
   return budget_.add_points(points);
+}
+
+// The only block of its series, whose state nobody will look for.
+template <class Reading>
+Result<void> ShardReader<Reading>::take_whole(const storage::Block& block) {
+  const std::int64_t before = reading_.bytes();
+  TRY_VOID(reserve(reading_.begin_bytes()));
+  State state = reading_.begin(stored_.series(block.series));
+  reading_.add(state, block);
+  reading_.finish(state);
+  std::int64_t bytes = reading_.bytes() - before;
+  if constexpr (Reading::kKeepsStates) {
+    bytes += reading_.bytes(state);
+    states_.push_back(std::move(state));
+  }
+  return count(bytes);
 }
 
 template <class Reading>
@@ -135,6 +159,7 @@ Result<void> ShardReader<Reading>::count(std::int64_t bytes) {
 
 // A row of each series.
 struct ColumnReading {
+  static constexpr bool kKeepsStates = true;
   using Source = const WindowPlan*;
   struct State {
     Row row;
@@ -177,6 +202,7 @@ struct ColumnReading {
 
 // Groups, and no row of any series.
 struct GroupReading {
+  static constexpr bool kKeepsStates = false;
   struct Source {
     const WindowPlan* plan;
     const Aggregation* aggregation;
@@ -225,6 +251,7 @@ struct GroupReading {
 
 // The samples of each series.
 struct SampleReading {
+  static constexpr bool kKeepsStates = true;
   struct Source {};
   using State = MatrixRow;
 

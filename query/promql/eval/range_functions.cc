@@ -87,34 +87,59 @@ bool is_for(const Extrapolation& made, const Window& window) {
          made.sampled == last - window.times[0] && made.behind == window.end - last;
 }
 
-double extrapolated(const Window& window, bool counter, bool per_second) {
-  if (window.size < 2) return kAbsent;
-  Extrapolation own;
-  Extrapolation& times = window.extrapolation == nullptr ? own : *window.extrapolation;
-  if (!is_for(times, window)) times = make_extrapolation(window);
-  const double difference = sampled_difference(window, counter);
-  double factor = per_second ? times.factor_per_second : times.factor;
-  // Counters are not negative: not beyond the time at which it was 0. That is far off if the first
-  // value is twice the difference, for to_begin_s is at most 1.1 times sampled_s.
-  if (counter && difference > 0 && window.values[0] >= 0 && window.values[0] < 2 * difference) {
-    const double to_zero = times.sampled_s * (window.values[0] / difference);
-    if (to_zero < times.to_begin_s) {
-      factor = (times.sampled_s + to_zero + times.to_end_s) / times.sampled_s;
-      if (per_second) factor /= times.range_s;
+// rate(), increase() and delta().
+template <bool kCounter, bool kPerSecond>
+struct Extrapolated {
+  static double evaluate(const Window& window, RangeParameters) {
+    if (window.size < 2) return kAbsent;
+    Extrapolation own;
+    return extrapolate(sampled_difference(window, kCounter), window.values[0],
+                       times_of(window, own));
+  }
+
+  static void evaluate_shifted(const ShiftedWindows& windows, std::span<double> values) {
+    const Window& window = windows.first;
+    if (window.size < 2) {
+      std::ranges::fill(values, kAbsent);
+      return;
+    }
+    Extrapolation own;
+    const Extrapolation& times = times_of(window, own);
+    const double* first = window.values;
+    const double* last = first + window.size - 1;
+    for (double& value : values) {
+      value = extrapolate(*last - *first, *first, times);
+      first += windows.shift;
+      last += windows.shift;
     }
   }
-  return difference * factor;
-}
 
-double evaluate_rate(const Window& window, RangeParameters) {
-  return extrapolated(window, true, true);
-}
-double evaluate_increase(const Window& window, RangeParameters) {
-  return extrapolated(window, true, false);
-}
-double evaluate_delta(const Window& window, RangeParameters) {
-  return extrapolated(window, false, false);
-}
+ private:
+  static const Extrapolation& times_of(const Window& window, Extrapolation& own) {
+    Extrapolation& times = window.extrapolation == nullptr ? own : *window.extrapolation;
+    if (!is_for(times, window)) times = make_extrapolation(window);
+    return times;
+  }
+
+  // `first`: the first value.
+  static double extrapolate(double difference, double first, const Extrapolation& times) {
+    double factor = kPerSecond ? times.factor_per_second : times.factor;
+    // Counters are not negative: not beyond the time at which it was 0. That is far off if the
+    // first value is twice the difference, for to_begin_s is at most 1.1 times sampled_s.
+    if (kCounter && difference > 0 && first >= 0 && first < 2 * difference) {
+      const double to_zero = times.sampled_s * (first / difference);
+      if (to_zero < times.to_begin_s) {
+        factor = (times.sampled_s + to_zero + times.to_end_s) / times.sampled_s;
+        if (kPerSecond) factor /= times.range_s;
+      }
+    }
+    return difference * factor;
+  }
+};
+
+using Rate = Extrapolated<true, true>;
+using Increase = Extrapolated<true, false>;
+using Delta = Extrapolated<false, false>;
 
 double evaluate_idelta(const Window& window, RangeParameters) {
   if (window.size < 2) return kAbsent;
@@ -211,16 +236,22 @@ Result<void> check_smoothing(RangeParameters parameters) {
 
 constexpr auto kRangeFunctions = std::to_array<RangeFunction>({
     {.name = "changes", .evaluate = evaluate_changes},
-    {.name = "delta", .evaluate = evaluate_delta},
+    {.name = "delta", .evaluate = Delta::evaluate, .evaluate_shifted = Delta::evaluate_shifted},
     {.name = "deriv", .evaluate = evaluate_deriv},
     {.name = "double_exponential_smoothing",
      .evaluate = exponential_smoothing,
      .check = check_smoothing},
     {.name = "idelta", .evaluate = evaluate_idelta},
-    {.name = "increase", .evaluate = evaluate_increase, .wants_counter = true},
+    {.name = "increase",
+     .evaluate = Increase::evaluate,
+     .wants_counter = true,
+     .evaluate_shifted = Increase::evaluate_shifted},
     {.name = "irate", .evaluate = evaluate_irate},
     {.name = "predict_linear", .evaluate = evaluate_predict_linear},
-    {.name = "rate", .evaluate = evaluate_rate, .wants_counter = true},
+    {.name = "rate",
+     .evaluate = Rate::evaluate,
+     .wants_counter = true,
+     .evaluate_shifted = Rate::evaluate_shifted},
     {.name = "resets", .evaluate = evaluate_resets},
 });
 

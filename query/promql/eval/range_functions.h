@@ -18,6 +18,9 @@ struct RangeFunction {
   Result<void> (*check)(std::span<const double> parameters) = nullptr;
   bool keeps_name = false;
   bool wants_counter = false;  // rate(), increase(): an info if the name is not that of a counter
+  // The same for as many windows as there are `values`, without parameters and without resets of
+  // counters; null: evaluate() does it.
+  void (*evaluate_shifted)(const ShiftedWindows& windows, std::span<double> values) = nullptr;
 };
 
 // The length of a range, rounded as Go converts it.

@@ -45,6 +45,22 @@ void erase_front(Samples& samples, std::size_t count) {
   samples.values.erase(samples.values.begin(), samples.values.begin() + gone);
 }
 
+// The first place from `at` on whose time is behind `time`. Few are skipped mostly, so that it
+// looks nearby first.
+std::size_t skip_until(std::span<const TimestampMs> times, std::size_t at, TimestampMs time) {
+  constexpr std::size_t kNear = 8;
+  const std::size_t near_end = std::min(times.size(), at + kNear);
+  while (at < near_end && times[at] <= time) ++at;
+  if (at < near_end || at == times.size()) return at;
+  std::size_t step = kNear;
+  while (at + step < times.size() && times[at + step] <= time) {
+    at += step;
+    step *= 2;
+  }
+  const std::span<const TimestampMs> rest = times.subspan(at, std::min(step, times.size() - at));
+  return at + static_cast<std::size_t>(std::ranges::upper_bound(rest, time) - rest.begin());
+}
+
 // The samples from the place `first` on, and no more memory than they need.
 void copy_rest(const Samples& from, std::size_t first, Samples& to) {
   constexpr std::size_t kSpareParts = 2;
@@ -104,17 +120,24 @@ void SeriesWindows::finish(SeriesProgress& series, std::span<double> column) {
 std::size_t SeriesWindows::evaluate_until(TimestampMs known, const Samples& samples,
                                           std::size_t& step, std::span<double> column) {
   const std::size_t count = plan_->steps.count;
-  const TimestampMs* const times = samples.times.data();
   first_ = behind_ = 0;
+  run_ = {};
   find_resets(samples);
   while (step < count) {
     const TimestampMs end = plan_->end_of(step) + plan_->behind_ms;
     if (end > known || !may_go_on()) break;
-    while (behind_ < samples.size() && times[behind_] <= end) ++behind_;
+    behind_ = skip_until(samples.times, behind_, end);
     // Of an instant selector, only the newest sample matters.
     if (plan_->function == nullptr && behind_ > 0) first_ = behind_ - 1;
     const TimestampMs begin = plan_->begin_of(step);
-    while (first_ < behind_ && times[first_] <= begin) ++first_;
+    first_ = skip_until(std::span(samples.times).first(behind_), first_, begin);
+    if (const std::size_t shifted = shifted_steps(known, samples, step); shifted > 1) {
+      evaluate_shifted(samples, step, column.subspan(step, shifted));
+      first_ += (shifted - 1) * run_.shift;
+      behind_ += (shifted - 1) * run_.shift;
+      step += shifted;
+      continue;
+    }
     const double value = first_ == behind_ ? kAbsent : evaluate(samples, step);
     // With @ the window is the same at all steps, so that the value is, too, unless it depends
     // on the time or on a parameter.
@@ -126,8 +149,19 @@ std::size_t SeriesWindows::evaluate_until(TimestampMs known, const Samples& samp
   }
   if (step == count) return samples.size();
   const TimestampMs begin = plan_->begin_of(step);
-  while (first_ < samples.size() && times[first_] <= begin) ++first_;
-  return first_;
+  return skip_until(samples.times, first_, begin);
+}
+
+Window SeriesWindows::window_of(const Samples& samples, std::size_t step) {
+  const TimestampMs end = plan_->end_of(step);
+  return {.times = samples.times.data() + first_,
+          .values = samples.values.data() + first_,
+          .size = behind_ - first_,
+          .begin = end - plan_->range_ms,
+          .end = end,
+          .now = plan_->steps.at(step),
+          .resets = {},
+          .extrapolation = &extrapolation_};
 }
 
 double SeriesWindows::evaluate(const Samples& samples, std::size_t step) {
@@ -139,15 +173,7 @@ double SeriesWindows::evaluate(const Samples& samples, std::size_t step) {
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
     parameters_[i] = plan_->parameters[i][step];
   }
-  const TimestampMs end = plan_->end_of(step);
-  Window window{.times = samples.times.data() + first_,
-                .values = samples.values.data() + first_,
-                .size = behind_ - first_,
-                .begin = end - plan_->range_ms,
-                .end = end,
-                .now = plan_->steps.at(step),
-                .resets = {},
-                .extrapolation = &extrapolation_};
+  Window window = window_of(samples, step);
   if (plan_->function->wants_counter) {
     const auto begins = std::ranges::upper_bound(resets_, first_, {}, &CounterReset::place);
     const auto ends =
@@ -155,6 +181,65 @@ double SeriesWindows::evaluate(const Samples& samples, std::size_t step) {
     window.resets.emplace(begins, ends);
   }
   return plan_->function->evaluate(window, parameters_);
+}
+
+bool SeriesWindows::may_shift(const WindowPlan& plan) {
+  if (plan.fixed_end || plan.sample_times || plan.before_ms != 0 || plan.behind_ms != 0)
+    return false;
+  return plan.function == nullptr || plan.function->evaluate_shifted != nullptr;
+}
+
+std::size_t SeriesWindows::shifted_steps(TimestampMs known, const Samples& samples,
+                                         std::size_t step) {
+  if (!may_shift_ || !resets_.empty() || first_ == behind_ || first_ + 1 >= samples.size())
+    return 1;
+  if (first_ + 1 >= run_.end) find_run(samples.times);
+  // The sample behind a run may be nearer, so that windows have to end before it.
+  const std::size_t samples_end = run_.end == samples.size() ? run_.end : run_.end - 1;
+  if (run_.shift == 0 || behind_ >= samples_end) return 1;
+  // As far from the ends of the window as samples of a run are.
+  const TimestampMs end = plan_->end_of(step);
+  if (samples.times[first_] - plan_->begin_of(step) > run_.distance && plan_->function != nullptr) {
+    return 1;
+  }
+  if (end - samples.times[behind_ - 1] >= run_.distance) return 1;
+  const std::uint64_t until_known =
+      (static_cast<std::uint64_t>(known) - static_cast<std::uint64_t>(end)) /
+      static_cast<std::uint64_t>(plan_->steps.step_ms);
+  const std::size_t until_end =
+      std::min((samples_end - behind_) / run_.shift, plan_->steps.count - step - 1);
+  return 1 + std::min<std::uint64_t>(until_known, until_end);
+}
+
+void SeriesWindows::evaluate_shifted(const Samples& samples, std::size_t step,
+                                     std::span<double> values) {
+  if (plan_->function != nullptr) {
+    plan_->function->evaluate_shifted({.first = window_of(samples, step), .shift = run_.shift},
+                                      values);
+    return;
+  }
+  const double* newest = samples.values.data() + behind_ - 1;
+  for (double& value : values) {
+    value = *newest;
+    newest += run_.shift;
+  }
+}
+
+// The run that begins at first_.
+void SeriesWindows::find_run(std::span<const TimestampMs> times) {
+  run_ = {.end = first_ + 2, .distance = times[first_ + 1] - times[first_], .shift = 0};
+  constexpr std::size_t kTogether = 8;  // in a loop without branches
+  const auto differs = [&](std::size_t at) {
+    return static_cast<std::uint64_t>((times[at] - times[at - 1]) ^ run_.distance);
+  };
+  for (; run_.end + kTogether <= times.size(); run_.end += kTogether) {
+    std::uint64_t any = 0;
+    for (std::size_t i = 0; i < kTogether; ++i) any |= differs(run_.end + i);
+    if (any != 0) break;
+  }
+  while (run_.end < times.size() && differs(run_.end) == 0) ++run_.end;
+  const std::int64_t step_ms = plan_->steps.step_ms;
+  if (step_ms % run_.distance == 0) run_.shift = static_cast<std::size_t>(step_ms / run_.distance);
 }
 
 void SeriesWindows::find_resets(const Samples& samples) {

@@ -72,7 +72,7 @@ class SeriesWindows {
  public:
   // The plan outlives it.
   explicit SeriesWindows(const WindowPlan& plan)
-      : plan_(&plan), parameters_(plan.parameters.size()) {}
+      : plan_(&plan), may_shift_(may_shift(plan)), parameters_(plan.parameters.size()) {}
 
   // Samples after those before, in plan.range(). Writes to `column`, which has a place for each
   // step, the values of all steps whose samples are known now: a value or kAbsent for each step
@@ -85,22 +85,39 @@ class SeriesWindows {
   void finish(SeriesProgress& series, std::span<double> column);
 
  private:
+  // Whether windows of this plan can be evaluated together.
+  [[nodiscard]] static bool may_shift(const WindowPlan& plan);
   template <class Append>
   void add_some(SeriesProgress& series, std::size_t count, std::span<double> column, Append append);
   // Returns the first sample that later steps need. `known`: the samples up to and including this
   // time are there.
   std::size_t evaluate_until(TimestampMs known, const Samples& samples, std::size_t& step,
                              std::span<double> column);
+  [[nodiscard]] Window window_of(const Samples& samples, std::size_t step);
   // The value of the samples from first_ up to behind_, which are some, at a step.
   [[nodiscard]] double evaluate(const Samples& samples, std::size_t step);
+  // How many steps from this one on have windows that are shifted, so that they can be evaluated
+  // together: 1 if none other.
+  [[nodiscard]] std::size_t shifted_steps(TimestampMs known, const Samples& samples,
+                                          std::size_t step);
+  void evaluate_shifted(const Samples& samples, std::size_t step, std::span<double> values);
+  void find_run(std::span<const TimestampMs> times);
   void find_resets(const Samples& samples);
   [[nodiscard]] bool may_go_on();
 
   const WindowPlan* plan_;
+  const bool may_shift_;
   Samples scratch_;
   std::size_t first_ = 0;             // of the samples: the first one of the window
   std::size_t behind_ = 0;            // the first one behind the window
   std::vector<CounterReset> resets_;  // of functions that want counters
+  // Samples at equal distances, from first_ or a place before it on.
+  struct Run {
+    std::size_t end = 0;
+    std::int64_t distance = 0;
+    std::size_t shift = 0;  // samples between two steps; 0: not a whole number
+  };
+  Run run_;
   Extrapolation extrapolation_;
   std::vector<double> parameters_;
   std::size_t work_ = 0;  // samples in windows since the budget was checked

@@ -107,4 +107,11 @@ struct Window {
   Extrapolation* extrapolation = nullptr;  // that of an earlier window; null: none is kept
 };
 
+// Windows of samples at equal distances. Each window and its samples are those of the window before
+// it, `shift` samples later.
+struct ShiftedWindows {
+  Window first;
+  std::size_t shift = 0;  // in samples
+};
+
 }  // namespace halite::query::promql
