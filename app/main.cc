@@ -1,6 +1,9 @@
 // halite: one binary with a subcommand for each task.
+#include <system_error>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <optional>
@@ -46,6 +49,16 @@ using halite::app::read_offline;
 using halite::app::read_settings;
 using halite::app::ServeFlags;
 using halite::app::settings_file;
+
+// Prints the text of a tool, or why there is none.
+int printed(const Result<std::string>& text) {
+  if (!text) {
+    print_err(text.error().message);
+    return kUsage;
+  }
+  fmt::print("{}", *text);
+  return EXIT_SUCCESS;
+}
 
 // A tool that returns a text.
 using Tool = Result<std::string> (*)(const Options&);
@@ -104,8 +117,10 @@ int run_serve(const CLI::App& serve, const ServeFlags& flags) {
   }
   if (!flags.print_config.empty()) {
     const bool markdown = flags.print_config == "markdown";
-    fmt::print("{}", markdown ? halite::app::settings_markdown(config) : config.print());
-    return EXIT_SUCCESS;
+    const auto print = [&] {
+      return printed(markdown ? halite::app::settings_markdown(config) : config.print());
+    };
+    return halite::app::exit_status(print, print_err);
   }
   file.read = [&serve, &flags]() -> Result<Options> {
     Options fresh;
@@ -118,7 +133,9 @@ int run_serve(const CLI::App& serve, const ServeFlags& flags) {
   const Result<void> served = halite::app::serve(options, config, std::move(file));
   if (!served) {
     fmt::print(stderr, "halite: {}\n", served.error().message);
-    return served.error().code == Errc::kInvalidArgument ? kUsage : EXIT_FAILURE;
+    const Errc code = served.error().code;
+    // A restart with the same settings and the same directory fails again.
+    return code == Errc::kInvalidArgument || code == Errc::kUnsupported ? kUsage : EXIT_FAILURE;
   }
   return EXIT_SUCCESS;
 }
@@ -173,16 +190,6 @@ void declare_views(CLI::App& views, halite::app::ViewsFlags& flags) {
   views.add_option("--token-file", flags.files.token,
                    "File with a token that has the role read, or admin for rebuild");
   declare_ca_file(views, flags.files);
-}
-
-// Prints the text of a tool, or why there is none.
-int printed(const Result<std::string>& text) {
-  if (!text) {
-    print_err(text.error().message);
-    return kUsage;
-  }
-  fmt::print("{}", *text);
-  return EXIT_SUCCESS;
 }
 
 int run_ready(const halite::app::ReadyFlags& flags) {
@@ -306,13 +313,21 @@ int run(int argc, char** argv) {
   return run_serve(*serve, flags);
 }
 
+// Whether all that was printed has arrived, which a full disk shows only now.
+bool written_out() {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return true;
+  print_err(fmt::format("cannot write the output: {}", std::generic_category().message(errno)));
+  return false;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   // In the tarball the loader starts it, whose name the process would have.
   pthread_setname_np(pthread_self(), "halite");
   try {
-    return run(argc, argv);
+    const int status = run(argc, argv);
+    return written_out() ? status : kUsage;
   } catch (const std::exception& error) {
     fmt::print(stderr, "halite: {}\n", error.what());
     return EXIT_FAILURE;

@@ -68,7 +68,7 @@ Result<void> refuse_points_of(StoreKind other, std::string parameters_of,
       stored_parameters(context, std::move(parameters_of), wide));
   if (!made) return {};
   const Options& options = context.options;
-  return fail(Errc::kConflict,
+  return fail(Errc::kInvalidArgument,
               fmt::format("data directory {} was created with --store {}; --store {} cannot "
                           "read its points. Start the server with the original store",
                           options.data_dir, store_name(other), store_name(options.store)));

@@ -18,7 +18,7 @@ Result<void> refuse_stored_points(const std::string& data_dir) {
   for (const std::string_view kept : {"engine", "rocksdb"}) {
     std::error_code error;
     if (!std::filesystem::exists(std::filesystem::path(data_dir) / kept, error)) continue;
-    return fail(Errc::kConflict,
+    return fail(Errc::kInvalidArgument,
                 fmt::format("data directory {} holds points that --store memory cannot read; start "
                             "with the original store, or with another --data-dir",
                             data_dir));

@@ -20,6 +20,24 @@ class Settings(support.HaliteTest):
         self.assertEqual(code, 0)
         self.assertRegex(out, r"^halite \d+\.\d+\.\d+ \(revision [0-9a-f]+|unknown\)\n$")
 
+    def test_output_that_is_lost_is_a_failure(self):
+        server = self.server().start()
+        server.put({"metric": "m", "timestamp": T, "value": 1, "tags": {"a": "b"}})
+        server.terminate()
+        for arguments in (["--version"], ["serve", "--help"], ["serve", "--print-config"], ["metrics"],
+                          ["check", "--data-dir", str(server.data_dir)]):
+            with open("/dev/full", "wb") as full:
+                done = subprocess.run([support.binary(), *arguments], stdout=full, stderr=subprocess.PIPE, check=False)
+            self.assertEqual(done.returncode, 2, arguments)
+            self.assertIn(b"No space left on device", done.stderr, arguments)
+
+    def test_settings_that_do_not_fit_the_directory_are_wrong(self):
+        self.server().start().terminate()
+        for arguments in (["--set", "storage.salt_buckets=7"], ["--set", "storage.uid_width_metric=4"],
+                          ["--store", "rocksdb"], ["--store", "memory"]):
+            err = self.refused("--data-dir", str(self.scratch / "data"), "--listen", "127.0.0.1:0", *arguments)
+            self.assertRegex(err, "was created with|holds points", arguments)
+
     def test_no_subcommand_is_a_usage_error(self):
         code, out, err = self.run_halite()
         self.assertEqual(code, 2)

@@ -47,9 +47,10 @@ Result<CyclicOptions> CyclicLayout::options_for(CyclicOptions configured,
                                                 const TableParameters& stored) {
   const bool made_as_ring = stored.slots != 0;
   if (made_as_ring && configured.ttl_ms == 0) {
-    return fail(Errc::kConflict, fmt::format("the table was created with a ring of {} slots, so "
-                                             "storage.ttl_ms cannot be 0 (forever)",
-                                             stored.slots));
+    return fail(Errc::kInvalidArgument,
+                fmt::format("the table was created with a ring of {} slots, so "
+                            "storage.ttl_ms cannot be 0 (forever)",
+                            stored.slots));
   }
   configured.never_reuse = !made_as_ring;
   TRY_VOID(check_same_table(stored, cyclic_parameters(configured)));

@@ -39,7 +39,7 @@ std::optional<UidWidths> widths_of(const boost::json::value* value) {
 template <class T>
 Result<void> same(std::string_view name, const T& stored, const T& configured) {
   if (stored == configured) return {};
-  return fail(Errc::kConflict,
+  return fail(Errc::kInvalidArgument,
               fmt::format("the table was created with {} = {} and cannot be opened with {}", name,
                           stored, configured));
 }

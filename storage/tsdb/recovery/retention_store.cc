@@ -25,9 +25,10 @@ Result<void> use_rule(const RetentionRule& rule, const CyclicOptions& base, Rete
     return {};
   }
   if (known->slots != 0 && rule.ttl_ms == 0) {
-    return fail(Errc::kConflict, fmt::format("storage.retention: {}: it was created with a ring of "
-                                             "{} slots, so it cannot be kept forever",
-                                             rule.prefix, known->slots));
+    return fail(Errc::kInvalidArgument,
+                fmt::format("storage.retention: {}: it was created with a ring of "
+                            "{} slots, so it cannot be kept forever",
+                            rule.prefix, known->slots));
   }
   known->ttl_ms = rule.ttl_ms;
   known->in_use = true;

@@ -35,7 +35,7 @@ TEST(OpenStores, AStoreInMemoryRefusesADirectoryWithPoints) {
     std::filesystem::create_directory(there);
     const auto refused = open_stores(options, clock, pool.get_executor(), registry);
     ASSERT_FALSE(refused) << kept;
-    EXPECT_EQ(refused.error().code, Errc::kConflict);
+    EXPECT_EQ(refused.error().code, Errc::kInvalidArgument);
     EXPECT_THAT(refused.error().message, testing::HasSubstr("holds points that --store memory"));
     std::filesystem::remove(there);
   }
