@@ -102,7 +102,8 @@ Asked random_question(Dice& dice, const World& world) {
   if (dice.one_in(2)) asked.steps.begin = asked.steps.begin / 30'000 * 30'000;
   asked.steps.step_ms = dice.of<std::int64_t>(
       {1000, 7000, 15'000, 30'000, 30'000, 60'000, 60'000, 61'234, 120'000, 300'000});
-  if (asked.range) asked.steps.count = static_cast<std::size_t>(1 + dice.upto(8));
+  const std::int64_t more = dice.one_in(4) ? 60 : 8;
+  if (asked.range) asked.steps.count = static_cast<std::size_t>(1 + dice.upto(more));
   return asked;
 }
 

@@ -25,6 +25,7 @@ constexpr std::int64_t kSpan = 30 * kMinuteMs;  // of the series
 struct Habits {
   std::int64_t step = 0;
   bool unsteady = false;  // times are not multiples of the step
+  bool regular = false;   // no sample is missing, and counters hardly ever fall
   bool clean = false;     // no NaN, infinity or staleness marker
 };
 
@@ -46,14 +47,14 @@ std::vector<ReferenceSample> random_samples(Dice& dice, Habits habits, Timestamp
   const TimestampMs end = begin + kSpan - (dice.one_in(4) ? dice.upto(kSpan / 2) : 0);
   while (time < end) {
     if (counter) {
-      count = dice.one_in(12) ? static_cast<double>(dice.upto(3))
-                              : count + static_cast<double>(dice.upto(9));
+      count = dice.one_in(habits.regular ? 200 : 12) ? static_cast<double>(dice.upto(3))
+                                                     : count + static_cast<double>(dice.upto(9));
     }
     double value = counter ? count : random_value(dice, habits);
     if (!habits.clean && dice.one_in(25)) value = std::bit_cast<double>(kStaleMarker);
-    if (!dice.one_in(10)) samples.push_back({time, value});
+    if (habits.regular || !dice.one_in(10)) samples.push_back({time, value});
     time += habits.step;
-    if (dice.one_in(40)) time += habits.step * dice.upto(30);
+    if (!habits.regular && dice.one_in(40)) time += habits.step * dice.upto(30);
     if (habits.unsteady) time += dice.upto(1999) - 999;
   }
   return samples;
@@ -424,6 +425,7 @@ std::string Writer::vector(int depth) {
 std::vector<ReferenceSeries> random_series(Dice& dice, TimestampMs begin) {
   const Habits habits{.step = 1000 * dice.of<std::int64_t>({10, 15, 30, 30, 60}),
                       .unsteady = dice.one_in(3),
+                      .regular = dice.one_in(3),
                       .clean = dice.one_in(2)};
   std::vector<ReferenceSeries> all;
   const auto put = [&](const std::string& name, ReferenceLabels labels, bool counter) {
