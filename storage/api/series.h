@@ -117,7 +117,7 @@ class SeriesTags {
   [[nodiscard]] const SeriesTag& front() const { return (*this)[0]; }
   [[nodiscard]] const TagSet& set() const { return *set_; }
 
-  // For those who read the tags of many series: first one of all, then the other.
+  // For those who read the tags of many series: call the first for all of them, then the second.
   void prefetch_shared() const {
     for (std::size_t i = 0; i < size(); ++i) __builtin_prefetch(set_->tags()[i]);
   }

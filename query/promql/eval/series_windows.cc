@@ -133,6 +133,7 @@ std::size_t SeriesWindows::evaluate_until(TimestampMs known, const Samples& samp
     first_ = skip_until(std::span(samples.times).first(behind_), first_, begin);
     if (const std::size_t shifted = shifted_steps(known, samples, step); shifted > 1) {
       evaluate_shifted(samples, step, column.subspan(step, shifted));
+      work_ += shifted;
       first_ += (shifted - 1) * run_.shift;
       behind_ += (shifted - 1) * run_.shift;
       step += shifted;
@@ -197,12 +198,11 @@ std::size_t SeriesWindows::shifted_steps(TimestampMs known, const Samples& sampl
   // The sample behind a run may be nearer, so that windows have to end before it.
   const std::size_t samples_end = run_.end == samples.size() ? run_.end : run_.end - 1;
   if (run_.shift == 0 || behind_ >= samples_end) return 1;
-  // As far from the ends of the window as samples of a run are.
-  const TimestampMs end = plan_->end_of(step);
+  // A sample of the run before first_ would be in the windows of later steps.
   if (samples.times[first_] - plan_->begin_of(step) > run_.distance && plan_->function != nullptr) {
     return 1;
   }
-  if (end - samples.times[behind_ - 1] >= run_.distance) return 1;
+  const TimestampMs end = plan_->end_of(step);
   const std::uint64_t until_known =
       (static_cast<std::uint64_t>(known) - static_cast<std::uint64_t>(end)) /
       static_cast<std::uint64_t>(plan_->steps.step_ms);
@@ -239,7 +239,8 @@ void SeriesWindows::find_run(std::span<const TimestampMs> times) {
   }
   while (run_.end < times.size() && differs(run_.end) == 0) ++run_.end;
   const std::int64_t step_ms = plan_->steps.step_ms;
-  if (step_ms % run_.distance == 0) run_.shift = static_cast<std::size_t>(step_ms / run_.distance);
+  if (run_.distance > 0 && step_ms % run_.distance == 0)
+    run_.shift = static_cast<std::size_t>(step_ms / run_.distance);
 }
 
 void SeriesWindows::find_resets(const Samples& samples) {

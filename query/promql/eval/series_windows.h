@@ -97,7 +97,7 @@ class SeriesWindows {
   // The value of the samples from first_ up to behind_, which are some, at a step.
   [[nodiscard]] double evaluate(const Samples& samples, std::size_t step);
   // How many steps from this one on have windows that are shifted, so that they can be evaluated
-  // together: 1 if none other.
+  // together: 1 if it is this one only. A reset of a counter among the samples makes it 1, too.
   [[nodiscard]] std::size_t shifted_steps(TimestampMs known, const Samples& samples,
                                           std::size_t step);
   void evaluate_shifted(const Samples& samples, std::size_t step, std::span<double> values);
