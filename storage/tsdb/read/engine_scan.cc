@@ -69,15 +69,8 @@ class EngineScan::Reader {
     std::vector<chunk::FlushedRun> recent;  // its points in heads, while its group is read
   };
 
-  struct KeyPlace {
-    std::uint64_t word = 0;  // chunk_key.h: key_word()
-    const Series* series = nullptr;
-    std::size_t place = 0;  // in wanted_
-  };
-
   Result<void> start();
   void sort_wanted();
-  static void sort_by_key(std::span<KeyPlace> series, std::size_t at);
   Result<void> begin_group();
   Result<void> read_some();
   [[nodiscard]] std::vector<std::int64_t> slots_of_group() const;
@@ -158,33 +151,14 @@ Result<void> EngineScan::Reader::start() {
 }
 
 void EngineScan::Reader::sort_wanted() {
-  std::vector<KeyPlace> places;
+  std::vector<SeriesPlace> places;
   places.reserve(wanted_.size());
-  for (const Wanted& wanted : wanted_) {
-    __builtin_prefetch(&wanted.series->tags.set());
-    places.push_back({.series = wanted.series, .place = places.size()});
-  }
-  sort_by_key(places, 0);
+  for (const Wanted& one : wanted_) places.push_back({one.series, places.size()});
+  sort_by_key(places);
   std::vector<Wanted> sorted;
   sorted.reserve(wanted_.size());
-  for (const KeyPlace& one : places) sorted.push_back(std::move(wanted_[one.place]));
+  for (const SeriesPlace& one : places) sorted.push_back(std::move(wanted_[one.place]));
   wanted_ = std::move(sorted);
-}
-
-// Their keys are equal up to a place. One word after the other, since most keys begin alike.
-void EngineScan::Reader::sort_by_key(std::span<KeyPlace> series, std::size_t at) {
-  for (KeyPlace& one : series) one.word = key_word(*one.series, at);
-  std::ranges::sort(series, {}, &KeyPlace::word);
-  const std::size_t next = at + sizeof(KeyPlace::word);
-  for (auto begin = series.begin(); begin != series.end();) {
-    const auto end = std::find_if(begin, series.end(),
-                                  [begin](const KeyPlace& one) { return one.word != begin->word; });
-    // Equal first words have equally many tags; most have equally many bytes, too.
-    if (end - begin > 1 && next <= begin->series->tsuid.tags().size()) {
-      sort_by_key({begin, end}, next);
-    }
-    begin = end;
-  }
 }
 
 // Starts the next group: fewer series if heads have many points of each.
@@ -193,14 +167,11 @@ Result<void> EngineScan::Reader::begin_group() {
   const std::size_t count = std::min(group_series_, wanted_.size() - next_series_);
   leave_group();
   group_ = std::span<Wanted>(wanted_).subspan(next_series_, count);
-  for (const Wanted& wanted : group_) {
-    if (wanted.stored) __builtin_prefetch(&wanted.series->tags.set());
-  }
+  for (const Wanted& wanted : group_) __builtin_prefetch(&wanted.series->tags.set());
   TRY_VOID(take_heads());
   next_series_ += group_.size();
   slots_ = slots_of_group();
-  slot_ = 0;
-  slot_series_ = 0;
+  slot_ = slot_series_ = 0;
   return {};
 }
 

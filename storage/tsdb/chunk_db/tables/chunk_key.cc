@@ -1,5 +1,6 @@
 #include "storage/tsdb/chunk_db/tables/chunk_key.h"
 
+#include <algorithm>
 #include <array>
 
 #include "storage/cells/layouts/tsuid.h"
@@ -44,16 +45,42 @@ void append_series_key(Bytes& to, const Series& series) {
   to.append(series.tsuid.tags());
 }
 
+namespace {
+
+// Eight bytes of the key, from `at` bytes after the metric on, with zeros behind its end.
 std::uint64_t key_word(const Series& series, std::size_t at) {
   std::array<char, sizeof(std::uint64_t)> word = {};
   const BytesView tags = series.tsuid.tags();
   if (at == 0) {
     word[0] = static_cast<char>(series.tags.size());
     tags.copy(&word[1], word.size() - 1);
-  } else if (at <= tags.size()) {
+  } else {
     tags.copy(word.data(), word.size(), at - 1);
   }
   return load_be<std::uint64_t>(word.data());
+}
+
+// Their keys are equal up to a place. One word after the other, since most keys begin alike.
+void sort_from(std::span<SeriesPlace> series, std::size_t at) {
+  for (SeriesPlace& one : series) one.word = key_word(*one.series, at);
+  std::ranges::sort(series, {}, &SeriesPlace::word);
+  const std::size_t next = at + sizeof(SeriesPlace::word);
+  for (auto begin = series.begin(); begin != series.end();) {
+    const auto end = std::find_if(
+        begin, series.end(), [begin](const SeriesPlace& one) { return one.word != begin->word; });
+    // Equal first words have equally many tags, and thus equally many bytes.
+    if (end - begin > 1 && next <= begin->series->tsuid.tags().size()) {
+      sort_from({begin, end}, next);
+    }
+    begin = end;
+  }
+}
+
+}  // namespace
+
+void sort_by_key(std::span<SeriesPlace> series) {
+  for (const SeriesPlace& one : series) __builtin_prefetch(&one.series->tags.set());
+  sort_from(series, 0);
 }
 
 Bytes tsuid_of(const UidWidths& widths, BytesView series_key) {

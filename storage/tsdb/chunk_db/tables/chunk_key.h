@@ -10,6 +10,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <span>
 
 #include "common/bytes/bytes.h"
 #include "common/result.h"
@@ -74,9 +75,15 @@ struct ParsedKey {
 // metric uid · pairs · ...  <->  tsuid
 [[nodiscard]] Bytes series_key(const UidWidths& widths, BytesView tsuid);
 void append_series_key(Bytes& to, const Series& series);
-// Eight bytes of the key, from `at` bytes after the metric on, with zeros behind its end. Keys of
-// one metric are in the order of their words: of the first ones that differ.
-[[nodiscard]] std::uint64_t key_word(const Series& series, std::size_t at);
+
+struct SeriesPlace {
+  const Series* series = nullptr;
+  std::size_t place = 0;   // the caller's
+  std::uint64_t word = 0;  // sort_by_key()'s
+};
+// Sorts series of one metric by their keys.
+void sort_by_key(std::span<SeriesPlace> series);
+
 [[nodiscard]] Bytes tsuid_of(const UidWidths& widths, BytesView series_key);
 
 }  // namespace halite::storage::engine

@@ -96,13 +96,13 @@ TEST(ChunkKey, SeriesAreInTheOrderOfTheirKeys) {
     EXPECT_EQ(bytes, series_key(kWidths, one.tsuid.bytes()));
     return bytes;
   };
-  for (const Series* const a : series) {
-    for (const Series* const b : series) {
-      const auto words = [](const Series& one) {
-        return std::array{key_word(one, 0), key_word(one, 8), key_word(one, 16)};
-      };
-      EXPECT_EQ(words(*a) <=> words(*b), key(*a) <=> key(*b));
-    }
+  std::vector<SeriesPlace> sorted;
+  for (const Series* const one : series) sorted.push_back({.series = one, .place = sorted.size()});
+  std::ranges::reverse(sorted);
+  sort_by_key(sorted);
+  for (std::size_t i = 0; i < sorted.size(); ++i) {
+    EXPECT_EQ(sorted[i].series, series[sorted[i].place]);
+    if (i > 0) EXPECT_LT(key(*sorted[i - 1].series), key(*sorted[i].series));
   }
 }
 
