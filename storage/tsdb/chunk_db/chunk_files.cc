@@ -169,16 +169,22 @@ Result<void> ChunkFiles::take(std::span<const std::unique_ptr<SstFile>> files) {
   return {};
 }
 
-// RocksDB reads its files to find the lowest level for new ones, and fails if one is damaged. If
-// new files of a family overlap each other (there is always a snapshot), it puts all into the top
-// level without reading. So this adds a second file with one of their keys to each family.
+// RocksDB reads its files to find the lowest level for new ones, and fails if one is damaged. New
+// files go to the top level, for which it reads nothing, if they overlap one that goes there, too.
+// That one goes there because it overlaps the newest file, which RocksDB looks at first. So this
+// makes a newest file, by removing a key that no cell has, and the one that overlaps all.
 Result<void> ChunkFiles::take_on_top(SstFiles files) {
   std::set<rocksdb::ColumnFamilyHandle*> seen;
   SstFiles all;
   for (auto& file : files) {
-    if (seen.insert(family_of(file->purpose())).second) {
+    rocksdb::ColumnFamilyHandle* const family = family_of(file->purpose());
+    if (seen.insert(family).second) {
+      const Bytes& first = file->first_key();
+      const Bytes no_cell = first.substr(0, std::min(kShardSlotBytes, first.size() - 1));
+      TRY_VOID(tables_.remove_and_flush(family, no_cell));
       TRY(std::unique_ptr<SstFile> below, make_file(file->purpose()));
-      TRY_VOID(below->remove(file->first_key()));
+      TRY_VOID(below->remove(no_cell));
+      TRY_VOID(below->remove(first));
       TRY_VOID(below->finish());
       all.push_back(std::move(below));
     }

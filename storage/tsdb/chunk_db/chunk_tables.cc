@@ -185,6 +185,13 @@ Result<void> ChunkTables::remove_unfinished_files() {
   return {};
 }
 
+Result<void> ChunkTables::remove_and_flush(rocksdb::ColumnFamilyHandle* family, BytesView key) {
+  rocksdb::WriteOptions unlogged;
+  unlogged.disableWAL = true;
+  TRY_VOID(checked(db_->Delete(unlogged, family, key), "cannot write to " + options_.dir));
+  return checked(db_->Flush(rocksdb::FlushOptions(), family), "cannot write to " + options_.dir);
+}
+
 Result<void> ChunkTables::copy_to(const std::string& dir) const {
   const std::shared_ptr<FileSystem> files =
       options_.files != nullptr ? options_.files : posix_files();

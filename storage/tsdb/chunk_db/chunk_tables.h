@@ -66,6 +66,8 @@ class ChunkTables {
   // For writing a file outside the database.
   [[nodiscard]] const rocksdb::Options& file_options() const { return file_options_; }
   Result<void> remove_unfinished_files();
+  // Removes a key by a file of its own, the newest one.
+  Result<void> remove_and_flush(rocksdb::ColumnFamilyHandle* family, BytesView key);
   // True after a failed write, until RocksDB has recovered.
   [[nodiscard]] bool writes_stopped() const { return listener_->stopped(); }
 
