@@ -2,7 +2,10 @@
 
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstdlib>
+#include <string>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -115,7 +118,10 @@ void declare_plan(CLI::App& plan, HBasePlanFlags& flags) {
 }
 
 void print_out(std::string_view line) { fmt::print("{}\n", line); }
-void print_err(std::string_view line) { fmt::print(stderr, "halite: {}\n", line); }
+void print_err(std::string_view line) {
+  const std::string text = fmt::format("halite: {}\n", line);
+  std::ignore = std::fwrite(text.data(), 1, text.size(), stderr);  // nobody could be told
+}
 
 bool read_offline(const CLI::App& tool, const ServeFlags& flags, Options& options) {
   Config config;

@@ -71,13 +71,13 @@ int run_hbase_tool(const CLI::App& app, const ServeFlags& flags, Tool tool) {
   if (known) known = read_settings(app, flags, config, options);
   if (known) known = halite::app::resolve_options(options);
   if (!known) {
-    fmt::print(stderr, "halite: {}\n", known.error().message);
+    print_err(known.error().message);
     return kUsage;
   }
   options.hbase.store.tables.lower_ttl = flags.lower_ttl;
   const Result<std::string> told = tool(options);
   if (!told) {
-    fmt::print(stderr, "halite: {}\n", told.error().message);
+    print_err(told.error().message);
     return EXIT_FAILURE;
   }
   fmt::print("{}", *told);
@@ -112,7 +112,7 @@ int run_serve(const CLI::App& serve, const ServeFlags& flags) {
   Result<void> known = read_settings(serve, flags, config, options);
   if (known) known = halite::app::resolve_options(options);
   if (!known) {
-    fmt::print(stderr, "halite: {}\n", known.error().message);
+    print_err(known.error().message);
     return kUsage;
   }
   if (!flags.print_config.empty()) {
@@ -132,7 +132,7 @@ int run_serve(const CLI::App& serve, const ServeFlags& flags) {
   };
   const Result<void> served = halite::app::serve(options, config, std::move(file));
   if (!served) {
-    fmt::print(stderr, "halite: {}\n", served.error().message);
+    print_err(served.error().message);
     const Errc code = served.error().code;
     // A restart with the same settings and the same directory fails again.
     return code == Errc::kInvalidArgument || code == Errc::kUnsupported ? kUsage : EXIT_FAILURE;
@@ -278,7 +278,7 @@ int run(int argc, char** argv) {
       "plan", "Compute the size of a cluster for a load, from measured costs; needs no HBase");
   declare_plan(*plan, planning);
   if (const std::string unknown = unknown_subcommand(app, argc, argv); !unknown.empty()) {
-    fmt::print(stderr, "halite: {}\n", unknown);
+    print_err(unknown);
     return kUsage;
   }
   try {
@@ -296,27 +296,29 @@ int run(int argc, char** argv) {
     if (metrics->parsed()) return printed(halite::app::metrics_markdown());
     if (list->parsed()) return printed(halite::app::list_views(viewing));
     if (rebuild->parsed()) return printed(halite::app::rebuild_view(viewing));
+    if (create->parsed()) {
+      return run_hbase_tool(*create, flags, halite::app::create_hbase_tables);
+    }
+    if (regions->parsed()) {
+      return run_hbase_tool(*regions, flags, halite::app::show_hbase_regions);
+    }
+    if (plan->parsed()) return printed(halite::app::show_hbase_plan(planning));
     return user->parsed() ? printed(halite::app::new_user(account))
                           : printed(halite::app::new_token(account));
   };
-  for (const CLI::App* tool :
-       {check, repair, compare, ready, metrics, list, rebuild, user, token}) {
+  for (const CLI::App* tool : {check, repair, compare, ready, metrics, list, rebuild, user, token,
+                               create, regions, plan}) {
     if (tool->parsed()) return halite::app::exit_status(run_tool, print_err);
   }
-  if (create->parsed()) {
-    return run_hbase_tool(*create, flags, halite::app::create_hbase_tables);
-  }
-  if (regions->parsed()) {
-    return run_hbase_tool(*regions, flags, halite::app::show_hbase_regions);
-  }
-  if (plan->parsed()) return printed(halite::app::show_hbase_plan(planning));
   return run_serve(*serve, flags);
 }
 
 // Whether all that was printed has arrived, which a full disk shows only now.
 bool written_out() {
-  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return true;
-  print_err(fmt::format("cannot write the output: {}", std::generic_category().message(errno)));
+  const bool flushed = std::fflush(stdout) == 0;
+  if (flushed && std::ferror(stdout) == 0) return true;
+  print_err(fmt::format("cannot write the output: {}",
+                        flushed ? "a write failed" : std::generic_category().message(errno)));
   return false;
 }
 
@@ -329,7 +331,7 @@ int main(int argc, char** argv) {
     const int status = run(argc, argv);
     return written_out() ? status : kUsage;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "halite: {}\n", error.what());
+    print_err(error.what());
     return EXIT_FAILURE;
   }
 }

@@ -29,7 +29,8 @@ struct ChosenLayout {
                                                  std::string parameters_of,
                                                  storage::WideColumnStore& wide);
 
-// kConflict if `wide` has parameters of another kind of store: this kind could not see its points.
+// kInvalidArgument if `wide` has parameters of another kind of store: this kind could not see its
+// points.
 [[nodiscard]] Result<void> refuse_points_of(StoreKind other, std::string parameters_of,
                                             const OpenContext& context,
                                             storage::WideColumnStore& wide);

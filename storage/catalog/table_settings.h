@@ -18,7 +18,7 @@ namespace halite::storage {
 Task<std::optional<TableParameters>> read_parameters(std::shared_ptr<Table> settings,
                                                      std::string data_table);
 
-// Writes the parameters of a new table or compares them: kConflict, naming both values.
+// Writes the parameters of a new table or compares them: kInvalidArgument, naming both values.
 Task<void> write_or_compare_parameters(std::shared_ptr<Table> settings, std::string data_table,
                                        TableParameters configured);
 

@@ -7,7 +7,7 @@
 //
 // It writes the data table (rows of the layout), the name table, a row for each series in the
 // series table, and the layout's fixed parameters in the settings table. Opening a table made with
-// other parameters is kConflict, naming both values.
+// other parameters is kInvalidArgument, naming both values.
 //
 //   Threads   call from any thread.
 //   Lifetime  call close() before you destroy it, and destroy its scans and selections before it.

@@ -46,7 +46,7 @@ class CyclicLayout final : public RowLayout {
   static Result<std::unique_ptr<CyclicLayout>> make(const CyclicOptions& options);
 
   // The options to open an existing table with: `configured`, unless the table was made otherwise
-  // (kConflict). A table made without a TTL may get one; a ring cannot lose it.
+  // (kInvalidArgument). A table made without a TTL may get one; a ring cannot lose it.
   static Result<CyclicOptions> options_for(CyclicOptions configured, const TableParameters& stored);
 
   [[nodiscard]] TableParameters parameters() const;

@@ -32,8 +32,8 @@ struct TableParameters {
   static Result<TableParameters> from_bytes(BytesView bytes);
 };
 
-// kConflict if a table made with `stored` cannot be opened with `configured`; the message names the
-// setting and both values.
+// kInvalidArgument if a table made with `stored` cannot be opened with `configured`; the message
+// names the setting and both values.
 [[nodiscard]] Result<void> check_same_table(const TableParameters& stored,
                                             const TableParameters& configured);
 

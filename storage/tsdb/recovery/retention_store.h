@@ -10,8 +10,8 @@
 
 namespace halite::storage::engine {
 
-// The state with exactly these rules in use. kConflict: a class that was created with a TTL cannot
-// lose it.
+// The state with exactly these rules in use. kInvalidArgument: a class that was created with a TTL
+// cannot lose it.
 [[nodiscard]] Result<RetentionState> with_rules(RetentionState stored,
                                                 const std::vector<RetentionRule>& rules,
                                                 const CyclicLayout& base);

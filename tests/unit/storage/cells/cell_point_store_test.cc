@@ -27,7 +27,7 @@ TEST_F(CellPointStoreTest, OtherParametersAreRefused) {
   salted.salt_width = 1;
   const auto opened = try_open(salted, {});
   ASSERT_FALSE(opened);
-  EXPECT_EQ(opened.error().code, Errc::kConflict);
+  EXPECT_EQ(opened.error().code, Errc::kInvalidArgument);
   EXPECT_EQ(opened.error().message,
             "the table was created with salt width = 0 and cannot be opened with 1");
   EXPECT_TRUE(try_open(unsalted(), {}));

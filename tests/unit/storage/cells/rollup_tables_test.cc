@@ -229,7 +229,7 @@ TEST_F(RollupTablesTest, TablesAreOpenedAsTheyWereMade) {
       run_task(RollupTables::open(dependencies({.widths = {}, .salt_width = 1}), two_intervals()))
           .error()
           .code,
-      Errc::kConflict);
+      Errc::kInvalidArgument);
   RollupConfig config = two_intervals();
   config.tables[1].pre_aggregate = "tsdb";
   EXPECT_EQ(run_task(RollupTables::open(dependencies({}), config)).error().code,

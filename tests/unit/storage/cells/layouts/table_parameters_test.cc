@@ -47,7 +47,7 @@ TEST(TableParameters, ADifferenceIsNamed) {
   EXPECT_TRUE(check_same_table(stored, stored));
   options.salt_buckets = 8;
   const auto error = CyclicLayout::options_for(options, stored).error();
-  EXPECT_EQ(error.code, Errc::kConflict);
+  EXPECT_EQ(error.code, Errc::kInvalidArgument);
   EXPECT_EQ(error.message,
             "the table was created with salt buckets = 16 and cannot be opened with 8");
   const TableParameters other = OpentsdbLayout::make({}).value()->parameters();
