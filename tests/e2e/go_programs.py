@@ -1,5 +1,6 @@
 """Real programs that are built from Go modules, once: they stay in build/clients/go."""
 
+import hashlib
 import os
 import pathlib
 import shutil
@@ -8,7 +9,7 @@ import unittest
 
 import support
 
-BUILD_SECONDS = 1500
+BUILD_SECONDS = 1200
 BUILDER = "go.opentelemetry.io/collector/cmd/builder"
 GO_VERSION = "1.25.0"  # of the collector's sources
 
@@ -16,7 +17,7 @@ GO_VERSION = "1.25.0"  # of the collector's sources
 def go_program(package, version, tags=()):
     """The program that `go install -tags TAGS PACKAGE@VERSION` makes. Skips the test where that cannot be had: there is
     no Go, it is too old, the registry does not answer, or NO_GO_BUILDS says that a build takes too long."""
-    directory = support.CLIENTS / "go" / version
+    directory = directory_of(version, *tags)
     program = directory / pathlib.PurePosixPath(package).name
     if not program.exists():
         build(program, directory, "go", "install", "-trimpath", "-tags", ",".join(tags), f"{package}@{version}")
@@ -26,7 +27,7 @@ def go_program(package, version, tags=()):
 def collector(version, modules):
     """An OpenTelemetry collector with some components, by OpenTelemetry's builder. `modules`: {"exporters": [module, ...]}
     and so on; all have the version. Skips as go_program() does."""
-    directory = support.CLIENTS / "go" / version
+    directory = directory_of(version, *(module for some in modules.values() for module in some))
     program = directory / "otelcol"
     if program.exists():
         return str(program)
@@ -46,6 +47,12 @@ def collector(version, modules):
     return str(program)
 
 
+def directory_of(version, *contents):
+    """Of a program that was built with these contents."""
+    digest = hashlib.sha256(" ".join(contents).encode()).hexdigest()[:8]
+    return support.CLIENTS / "go" / (f"{version}-{digest}" if contents else version)
+
+
 def build(program, directory, *command):
     """Runs a command that helps to make the program."""
     if os.environ.get("NO_GO_BUILDS"):
@@ -53,7 +60,11 @@ def build(program, directory, *command):
     if not shutil.which("go"):
         raise unittest.SkipTest("go is not installed")
     directory.mkdir(parents=True, exist_ok=True)
-    done = subprocess.run(command, cwd=directory, env={**os.environ, "GOBIN": str(program.parent)},
-                          capture_output=True, text=True, timeout=BUILD_SECONDS, check=False)
+    said = " ".join(map(str, command))
+    try:
+        done = subprocess.run(command, cwd=directory, env={**os.environ, "GOBIN": str(program.parent)},
+                              capture_output=True, text=True, timeout=BUILD_SECONDS, check=False)
+    except subprocess.TimeoutExpired as error:
+        raise unittest.SkipTest(f"{said}: takes more than {BUILD_SECONDS} s") from error
     if done.returncode:
-        raise unittest.SkipTest(f"{' '.join(map(str, command))}: {done.stderr[-1000:]}")
+        raise unittest.SkipTest(f"{said}: {done.stderr[-1000:]}")
