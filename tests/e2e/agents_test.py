@@ -24,6 +24,7 @@ COLLECTOR_MODULES = {
                   f"{CONTRIB}/exporter/prometheusremotewriteexporter"]}
 
 SECONDS = 4  # of measuring, before and after the kill
+REPEAT_SECONDS = 30
 
 
 class AgentsTest(support.HaliteTest):
@@ -57,13 +58,19 @@ class AgentsTest(support.HaliteTest):
         again = self.server(*self.arguments, listen=f"127.0.0.1:{port}").start()
         killed = int(time.time())
         self.eventually("points again", lambda: everywhere(again, killed))
-        agent.terminate()  # which sends what it still has
+
+        def longest_gaps():
+            times = {selector: self.times(again, selector) for selector in selectors}
+            return {selector: max(after - before for before, after in itertools.pairwise(some)) for selector, some in times.items()}
+
+        # They repeat as late as the answer 503 of a server that starts asks for. An agent may itself miss a second where
+        # the machine is busy.
+        deadline = time.monotonic() + REPEAT_SECONDS
+        while max(longest_gaps().values()) >= 2.5 and time.monotonic() < deadline:
+            time.sleep(0.2)
+        self.assertLess(max(longest_gaps().values()), 2.5, f"{longest_gaps()}\n{self.agent_log.read_text()}")
+        agent.terminate()
         agent.wait(60)
-        for selector in selectors:
-            found = self.times(again, selector)
-            gaps = [after - before for before, after in itertools.pairwise(found)]
-            # An agent may miss a second where the machine is busy; the kill took more than two.
-            self.assertLess(max(gaps), 2.5, f"{selector}: {found}\n{self.agent_log.read_text()}")
         metrics = again.request("GET", "/metrics")[1].decode().splitlines()
         self.assertEqual([line for line in metrics if "points_refused" in line and not line.endswith(" 0")
                           and not line.startswith("#")], [])
