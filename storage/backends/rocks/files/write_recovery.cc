@@ -3,12 +3,14 @@
 #include <chrono>
 
 #include <rocksdb/io_status.h>
+#include <rocksdb/version.h>
 
 namespace halite::storage::rocks {
 namespace {
 
 constexpr std::chrono::milliseconds kRetryEvery(100);
 constexpr std::chrono::seconds kEndMax(2);
+constexpr bool kCallsOnceAfterSuccess = ROCKSDB_MAJOR >= 9;
 
 // The errors after which RocksDB 7.8 retries (ErrorHandler::SetBGError). It has no call for this.
 bool is_tried_again(const rocksdb::Status& error) {
@@ -47,12 +49,15 @@ void WriteRecovery::OnBackgroundError(rocksdb::BackgroundErrorReason reason,
   retrying_ = retrying_ || is_tried_again(*error);
 }
 
-// RocksDB calls this twice after a success: before it takes files again, with an error that has
-// passed, and afterwards, without an error. It calls this once after each end without success.
+// RocksDB 7.8 calls this twice after a success: before it takes files again, with an error that has
+// passed, and afterwards, without an error. Later versions call it once, afterwards. All call it
+// once after each end without success.
 void WriteRecovery::OnErrorRecoveryEnd(const rocksdb::BackgroundErrorRecoveryInfo& info) {
   const std::lock_guard lock(mutex_);
-  stopped_ = !info.old_bg_error.ok() || !info.new_bg_error.ok();
-  retrying_ = !info.old_bg_error.ok() && info.new_bg_error.ok();
+  const bool passed = !info.old_bg_error.ok() && info.new_bg_error.ok();
+  const bool is_last = kCallsOnceAfterSuccess || !passed;
+  stopped_ = !info.new_bg_error.ok() || !is_last;
+  retrying_ = passed && !is_last;
   changed_.notify_all();
 }
 
