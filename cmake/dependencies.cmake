@@ -6,6 +6,7 @@ if(Boost_VERSION VERSION_GREATER_EQUAL 1.82)  # Beast uses what C++23 deprecates
 endif()
 find_package(RocksDB REQUIRED)
 find_package(simdjson REQUIRED)
+include(cmake/simdjson.cmake)
 find_package(fmt REQUIRED)
 find_package(spdlog REQUIRED)
 find_package(prometheus-cpp REQUIRED COMPONENTS core)

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kRetryEvery(100);
 constexpr std::chrono::seconds kEndMax(2);
-constexpr bool kCallsOnceAfterSuccess = ROCKSDB_MAJOR >= 9;
+constexpr bool kCallsOnceAfterSuccess = ROCKSDB_MAJOR >= 8;
 
 // The errors after which RocksDB 7.8 retries (ErrorHandler::SetBGError). It has no call for this.
 bool is_tried_again(const rocksdb::Status& error) {
@@ -50,7 +50,7 @@ void WriteRecovery::OnBackgroundError(rocksdb::BackgroundErrorReason reason,
 }
 
 // RocksDB 7.8 calls this twice after a success: before it takes files again, with an error that has
-// passed, and afterwards, without an error. Later versions call it once, afterwards. All call it
+// passed, and afterwards, without an error. 8.9 and 9.10 call it once, afterwards. All call it
 // once after each end without success.
 void WriteRecovery::OnErrorRecoveryEnd(const rocksdb::BackgroundErrorRecoveryInfo& info) {
   const std::lock_guard lock(mutex_);
