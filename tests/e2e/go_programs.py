@@ -34,6 +34,7 @@ def collector(version, modules):
     builder = go_program(BUILDER, version)
     sources = directory / "otelcol_sources"
     manifest = directory / "otelcol.yaml"
+    directory.mkdir(parents=True, exist_ok=True)
     manifest.write_text(f"dist: {{name: otelcol, output_path: {sources}}}\n" + "".join(
         f"{kind}:\n" + "".join(f"  - gomod: {module} {version}\n" for module in some)
         for kind, some in modules.items()))
