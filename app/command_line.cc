@@ -120,7 +120,8 @@ void declare_plan(CLI::App& plan, HBasePlanFlags& flags) {
 void print_out(std::string_view line) { fmt::print("{}\n", line); }
 void print_err(std::string_view line) {
   const std::string text = fmt::format("halite: {}\n", line);
-  std::ignore = std::fwrite(text.data(), 1, text.size(), stderr);  // nobody could be told
+  // If this fails, too, there is no place for a message.
+  std::ignore = std::fwrite(text.data(), 1, text.size(), stderr);
 }
 
 bool read_offline(const CLI::App& tool, const ServeFlags& flags, Options& options) {

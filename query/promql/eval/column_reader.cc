@@ -109,7 +109,7 @@ Result<void> ShardReader<Reading>::take(const std::vector<storage::Block>& block
   return budget_.add_points(points);
 }
 
-// The only block of its series, whose state nobody will look for.
+// Takes a block that is the only one of its series. places_ does not need the series.
 template <class Reading>
 Result<void> ShardReader<Reading>::take_whole(const storage::Block& block) {
   const std::int64_t before = reading_.bytes();
