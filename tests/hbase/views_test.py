@@ -107,8 +107,8 @@ class ViewsTest(BytesOnCluster):
         tables, ours, _ = self.new_tables("views")
         first = self.computing(tables, ours)
         first.put(points("m"))
-        self.within(60, "computed", lambda: self.is_built(first))
-        self.assertEqual(self.differences(first), [])
+        # A look at a metric that is new and has no points yet finds nothing to compute: the next one finds the points.
+        self.within(CHANGE_SECONDS, "computed", lambda: self.is_built(first) and self.equals_points(first))
         second = self.computing(tables, ours)
         serving = self.daemon(tables, ours)  # has no views, and serves them all the same
         self.assertEqual(self.differences(serving), [])
@@ -142,8 +142,8 @@ class ViewsTest(BytesOnCluster):
         first.kill()
         serving.put(points("m2", range(4)))
         self.within(TAKEOVER_SECONDS, "another takes over", lambda: self.status(second)["series"]["computedHere"])
-        self.within(60, "it has computed the rest", lambda: self.is_built(second))
-        self.assertEqual(self.differences(second, "m2"), [])
+        self.within(CHANGE_SECONDS, "it has computed the rest",
+                    lambda: self.is_built(second) and self.equals_points(second, "m2"))
         self.assertEqual(self.differences(serving, "m"), [])
 
         expected = {query: ask(serving.url, query) for query in from_rollups("m") + list(groups("m"))}
