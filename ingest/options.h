@@ -20,6 +20,14 @@ struct IngestLimits {
   std::size_t refused_samples_max = 100;          // refused points kept for the status page
   std::size_t refused_sample_bytes_max = 200;     // bytes kept of each
   std::size_t refused_log_lines_max = 10;  // refused points of HTTP bodies logged each second
+
+  // Of the names of a series as they are sent: those of the largest size, twice for escapes, with
+  // some room for what is between them. Longer ones are not looked at, however many points share
+  // them.
+  [[nodiscard]] std::size_t series_bytes_max() const {
+    constexpr std::size_t kBetween = 16;
+    return 2 * (tags_max + 1) * (2 * name_bytes_max + kBetween);
+  }
 };
 
 struct IngestOptions {

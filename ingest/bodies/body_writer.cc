@@ -38,11 +38,14 @@ std::vector<BodyRefusal> first_refusals(std::vector<BatchRefusal> refused) {
   return first;
 }
 
-// Of refusals by the store, in the order of the parts.
-std::uint64_t parts_of(const std::vector<BatchRefusal>& refused) {
-  std::uint64_t parts = 0;
-  for (std::size_t i = 0; i < refused.size(); ++i) {
-    parts += i == 0 || refused[i].origin != refused[i - 1].origin ? 1 : 0;
+// The number of parts with a refusal: by the parser, or by the store, in the order of the parts.
+std::uint64_t count_parts(const std::vector<std::uint32_t>& parsed,
+                          const std::vector<BatchRefusal>& stored) {
+  std::uint64_t parts = parsed.size();
+  for (std::size_t i = 0; i < stored.size(); ++i) {
+    const std::uint32_t part = stored[i].origin;
+    if (i > 0 && part == stored[i - 1].origin) continue;
+    parts += std::ranges::binary_search(parsed, part) ? 0 : 1;
   }
   return parts;
 }
@@ -112,7 +115,7 @@ Task<BodyOutcome> BodyWriter::store(Intake& intake, Protocol protocol, bool all_
   for (const auto& [what, count] : parsed.skipped) context_.stats.skipped(protocol, what, count);
   BodyOutcome outcome;
   outcome.families = std::move(parsed.families);
-  outcome.refused_parts = parsed.refused_parts;
+  outcome.refused_parts = parsed.refused_parts.size();
   std::vector<BatchRefusal> refused = std::move(parsed.refused);
   if (all_or_nothing && !refused.empty()) {
     outcome.refusals = first_refusals(std::move(refused));
@@ -124,7 +127,7 @@ Task<BodyOutcome> BodyWriter::store(Intake& intake, Protocol protocol, bool all_
   }
   outcome.points = committed.taken;
   outcome.retryable_error = retryable_error_of(committed);
-  outcome.refused_parts += parts_of(committed.refused);
+  outcome.refused_parts = count_parts(parsed.refused_parts, committed.refused);
   std::ranges::move(committed.refused, std::back_inserter(refused));
   if (committed.taken > 0) {
     Result<void> settled =

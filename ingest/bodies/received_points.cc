@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "common/bytes/utf8.h"
+#include "ingest/formats/names.h"
 
 namespace halite::ingest {
 
@@ -15,6 +16,7 @@ ReceivedPoints::ReceivedPoints(WriterContext& context, SeriesNamer name,
       limits_(limits),
       parsed_{.points = IngestBatch(context.store.pin_series()),
               .refused = {},
+              .refused_parts = {},
               .skipped = {},
               .families = {}},
       reader_(context.cache.reader(parsed_.points.pin())) {}
@@ -53,17 +55,26 @@ void ReceivedPoints::take_likely_series() {
 }
 
 void ReceivedPoints::series(const SeriesKey& key) {
+  if (is_over_limit()) return;
   const CachedKey* const expected = reader_->expected();
   if (expected != nullptr && expected->grammar == key.grammar && expected->metric() == key.metric &&
       expected->tags() == key.tags) {
     return take_likely_series();
+  }
+  no_name_.reset();
+  const IngestLimits& limits = context_.options.limits;
+  const std::size_t bytes = key.metric.size() + key.tags.size();
+  if (bytes > limits.series_bytes_max()) {
+    id_.reset();
+    waiting_.reset();
+    no_name_ = names_too_long(bytes, limits);
+    return;
   }
   ++looked_up_;
   hash_ = context_.cache.hash(key);
   id_ = reader_->find_in_order(key, hash_);
   if (id_) return;
   ++missed_;
-  no_name_.reset();
   waiting_ = parsed_.points.find_waiting(key, hash_);
   if (waiting_) return;
   grammar_ = key.grammar;
@@ -72,7 +83,8 @@ void ReceivedPoints::series(const SeriesKey& key) {
 }
 
 void ReceivedPoints::point(PointBits point) {
-  if (++items_ > limits_.items_max || !names_fit_) return;
+  ++items_;
+  if (is_over_limit()) return;
   IngestBatch& points = parsed_.points;
   if (id_) return points.add(*id_, point, part_);
   if (waiting_) return points.add(*waiting_, point, part_);
@@ -87,7 +99,7 @@ void ReceivedPoints::point(PointBits point) {
 
 void ReceivedPoints::refuse(std::string reason) {
   ++items_;
-  note_refusal(std::move(reason));
+  if (!is_over_limit()) note_refusal(std::move(reason));
 }
 
 // All points of a part may have one reason, which counts once.
@@ -96,7 +108,7 @@ void ReceivedPoints::note_refusal(std::string reason) {
   if (!first && refused_reason_ == reason) return;
   refused_part_ = part_;
   refused_reason_ = reason;
-  if (first) ++parsed_.refused_parts;
+  if (first) parsed_.refused_parts.push_back(part_);
   std::vector<BatchRefusal>& refused = parsed_.refused;
   if (refused.size() < limits_.refusals_kept_max && (first || limits_.every_reason)) {
     refused.push_back({.origin = part_, .why = {.text = std::move(reason)}});

@@ -38,9 +38,9 @@ class ReceivedPoints final : public PointReceiver {
 
   struct Parsed {
     IngestBatch points;
-    std::vector<BatchRefusal> refused;  // the first ones, by part
-    std::uint64_t refused_parts = 0;    // with any refusal
-    std::uint64_t refused_unkept = 0;   // refusals that are not in `refused`
+    std::vector<BatchRefusal> refused;         // the first ones, by part
+    std::vector<std::uint32_t> refused_parts;  // with any refusal, in order
+    std::uint64_t refused_unkept = 0;          // refusals that are not in `refused`
     std::map<std::string, std::uint64_t, std::less<>> skipped;
     storage::Families families;
   };
@@ -56,10 +56,14 @@ class ReceivedPoints final : public PointReceiver {
   void take_likely_series() override;
   void point(PointBits point) override;
   void refuse(std::string reason) override;
+  [[nodiscard]] bool keeps_reasons() const override {
+    return parsed_.refused.size() < limits_.refusals_kept_max;
+  }
   void skip(std::string_view what) override;
   void metadata(const MetricMetadata& about) override;
 
  private:
+  [[nodiscard]] bool is_over_limit() const { return items_ > limits_.items_max || !names_fit_; }
   void note_refusal(std::string reason);
 
   WriterContext& context_;

@@ -46,11 +46,7 @@ std::expected<TimestampMs, std::string> graphite_time(double seconds,
   if (!(std::abs(seconds) < kCountMax)) {
     return std::unexpected(fmt::format("{} is not a time", seconds));
   }
-  const double whole = std::floor(seconds);
-  auto time = time_in(static_cast<std::int64_t>(whole), TimeUnit::kSeconds);
-  // As near to the sender's decimal fraction as a double says it, but within the second.
-  if (time) *time += std::min<TimestampMs>(std::llround((seconds - whole) * 1000), 999);
-  return time;
+  return time_of_seconds(seconds);
 }
 
 }  // namespace halite::ingest

@@ -66,6 +66,7 @@ std::expected<SeriesName, Refused> series_of(std::string_view text, std::string_
     metric += options.influx_separator;
     metric += name;
   }
+  if (auto wrong = name_fault("metric", metric, limits)) return illegal(*std::move(wrong));
   std::vector<Tag> tags;
   for (at = stop; at != end; at = stop) {
     ++at;
@@ -168,11 +169,13 @@ class InfluxParser final : public PointParser {
     return take_time();
   }
 
-  // A series that has the tag keeps its own.
+  // A series that has the tag keeps its own, unless that is empty.
   void add_database() {
     for (std::size_t at = 0; (at = series_.find(kDatabaseTag, at)) != std::string_view::npos;
          ++at) {
-      if (series_[at - 1] != '\\') return;
+      const std::size_t value = at + kDatabaseTag.size();
+      const bool is_empty = value == series_.size() || series_[value] == ',';
+      if (series_[at - 1] != '\\' && !is_empty) return;
     }
     with_database_.assign(series_).append(database_tag_);
     series_ = with_database_;
@@ -280,6 +283,10 @@ class InfluxParser final : public PointParser {
   }
 
   void pass_on(PointReceiver& to) {
+    // What many fields share is refused once, unless it is that of the likely series.
+    if (fields_.size() > 1 && to.likely_series().tags != series_) {
+      if (auto wrong = refuse_series()) return to.refuse(*std::move(wrong));
+    }
     for (const Field& field : fields_) {
       if (plain_mapping_) {
         to.series({.grammar = KeyGrammar::kInflux, .metric = field.key, .tags = series_});
@@ -293,6 +300,15 @@ class InfluxParser final : public PointParser {
       to.point(field.is_float ? double_point(time_, field.value)
                               : integer_point(time_, as_integer(field.value)));
     }
+  }
+
+  // Why no field of the series is stored.
+  [[nodiscard]] Wrong refuse_series() const {
+    if (series_.size() > limits_.series_bytes_max()) {
+      return names_too_long(series_.size(), limits_);
+    }
+    auto name = series_of(series_, options_.influx_value_field, options_, limits_);
+    return name ? std::nullopt : Wrong(std::move(name).error().text);
   }
 
   const FormatOptions options_;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -11,11 +10,9 @@
 #include "ingest/formats/shown.h"
 
 namespace halite::ingest {
-namespace {
 
-// `what`: "metric", "tag key".
-std::optional<std::string> fault(std::string_view what, std::string_view name,
-                                 const IngestLimits& limits) {
+std::optional<std::string> name_fault(std::string_view what, std::string_view name,
+                                      const IngestLimits& limits) {
   if (name.empty()) return fmt::format("a {} is empty", what);
   if (name.size() > limits.name_bytes_max) {
     return fmt::format("a {} has {} bytes, at most {} are allowed (ingest.name_bytes_max)", what,
@@ -29,7 +26,12 @@ std::optional<std::string> fault(std::string_view what, std::string_view name,
   return std::nullopt;
 }
 
-}  // namespace
+std::string names_too_long(std::size_t bytes, const IngestLimits& limits) {
+  return fmt::format(
+      "the names of the series have {} bytes, too many for {} tags (ingest.tags_max) of {} bytes "
+      "(ingest.name_bytes_max)",
+      bytes, limits.tags_max, limits.name_bytes_max);
+}
 
 std::expected<SeriesName, Refused> free_series(std::string metric, std::vector<Tag> tags,
                                                const IngestLimits& limits) {
@@ -38,10 +40,10 @@ std::expected<SeriesName, Refused> free_series(std::string metric, std::vector<T
     return illegal(fmt::format("{} tags, at most {} are allowed (ingest.tags_max)", tags.size(),
                                limits.tags_max));
   }
-  if (auto wrong = fault("metric", metric, limits)) return illegal(*std::move(wrong));
+  if (auto wrong = name_fault("metric", metric, limits)) return illegal(*std::move(wrong));
   for (const Tag& tag : tags) {
-    if (auto wrong = fault("tag key", tag.key, limits)) return illegal(*std::move(wrong));
-    if (auto wrong = fault("tag value", tag.value, limits)) return illegal(*std::move(wrong));
+    if (auto wrong = name_fault("tag key", tag.key, limits)) return illegal(*std::move(wrong));
+    if (auto wrong = name_fault("tag value", tag.value, limits)) return illegal(*std::move(wrong));
   }
   std::ranges::sort(tags);
   const auto twice = std::ranges::adjacent_find(tags, {}, &Tag::key);

@@ -3,7 +3,9 @@
 // protocols.
 #pragma once
 
+#include <cstddef>
 #include <expected>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +21,12 @@ namespace halite::ingest {
 [[nodiscard]] std::expected<SeriesName, Refused> free_series(std::string metric,
                                                              std::vector<Tag> tags,
                                                              const IngestLimits& limits);
+
+// What is wrong with a name; nothing if it is legal. `what`: "metric", "tag key".
+[[nodiscard]] std::optional<std::string> name_fault(std::string_view what, std::string_view name,
+                                                    const IngestLimits& limits);
+// Why a series is refused whose names have more than limits.series_bytes_max() bytes.
+[[nodiscard]] std::string names_too_long(std::size_t bytes, const IngestLimits& limits);
 
 // A key of KeyGrammar::kNames, in a buffer that is used again.
 class NamesKey {

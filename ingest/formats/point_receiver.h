@@ -43,6 +43,8 @@ class PointReceiver {
   // A line or part, or a piece of it, that is not stored. Columns in the reason are bytes, the
   // first is 1.
   virtual void refuse(std::string reason) = 0;
+  // False: reasons are only told apart from now on, and need not say which series they are about.
+  [[nodiscard]] virtual bool keeps_reasons() const { return true; }
   // A legal part of a line that is no point: "a string", "an exemplar".
   virtual void skip(std::string_view what) { static_cast<void>(what); }
   // The views are valid only during the call.

@@ -134,9 +134,14 @@ std::expected<TimestampMs, std::string> read_seconds(std::string_view text) {
     return std::unexpected(
         fmt::format("the time {} is more than {} ms", shown(text), kTimestampMax));
   }
-  const auto time = time_in(static_cast<std::int64_t>(seconds), TimeUnit::kSeconds);
-  if (!time) return time;
-  return std::min(static_cast<TimestampMs>(std::llround(seconds * 1000)), kTimestampMax);
+  return time_of_seconds(seconds);
+}
+
+std::expected<TimestampMs, std::string> time_of_seconds(double seconds) {
+  const double whole = std::floor(seconds);
+  auto time = time_in(static_cast<std::int64_t>(whole), TimeUnit::kSeconds);
+  if (time) *time += std::min<TimestampMs>(std::llround((seconds - whole) * 1000), 999);
+  return time;
 }
 
 std::optional<TimestampMs> read_rfc3339(std::string_view text) {

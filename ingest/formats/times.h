@@ -47,6 +47,9 @@ inline constexpr TimestampMs kSurelyMillis = TimestampMs{1} << 32;
 // A count of digits, with an optional sign. The error says what is wrong with the text.
 [[nodiscard]] std::expected<std::int64_t, std::string> read_count(std::string_view text);
 
+// To the nearest millisecond of the second, as a double does not say a decimal fraction exactly.
+[[nodiscard]] std::expected<TimestampMs, std::string> time_of_seconds(double seconds);
+
 // "1700000000.25": seconds with a fraction, or with an exponent.
 [[nodiscard]] std::expected<TimestampMs, std::string> read_seconds(std::string_view text);
 

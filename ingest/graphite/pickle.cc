@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "ingest/formats/graphite_numbers.h"
 #include "ingest/formats/number_text.h"
 
@@ -81,6 +83,11 @@ std::optional<std::string> PickleBody::take(const PickleItem& entry, PointReceiv
   if (!time) return time.error();
   const auto value = value_of(machine_.at(machine_.next(second)));
   if (!value) return value.error();
+  path_bytes_ += path.as_text().size();
+  if (path_bytes_ > kPathBytesMax) {
+    return fmt::format("the paths of this entry and those before it have more than {} bytes",
+                       kPathBytesMax);
+  }
   const auto key = path_.key(path.as_text());
   if (!key) return key.error();
   to.series(*key);

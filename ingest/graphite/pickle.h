@@ -18,6 +18,9 @@ namespace halite::ingest {
 
 // The longest message: carbon's limit.
 inline constexpr std::size_t kPickleBytesMax = 1 << 20;
+// Of the paths in a message, each as often as it is used, as entries may share a long one. Entries
+// beyond it are refused.
+inline constexpr std::size_t kPathBytesMax = 16 << 20;
 // The big-endian length before each message.
 inline constexpr std::size_t kPickleLengthBytes = 4;
 
@@ -27,7 +30,8 @@ class PickleBody final : public PointBody {
   PickleBody(std::string_view message, const FormatOptions& options, const IngestLimits& limits,
              const PickleLimits& pickle_limits = {});
 
-  // The parts are the entries. kInvalidArgument: no such pickle.
+  // The parts are the entries. kInvalidArgument: no such pickle. kTooLarge: the paths of the
+  // entries have more than kPathBytesMax bytes.
   [[nodiscard]] Result<void> read(PointReceiver& to) override;
   [[nodiscard]] std::expected<SeriesName, Refused> series_name(
       const SeriesKey& key) const override {
@@ -40,6 +44,7 @@ class PickleBody final : public PointBody {
 
   const std::optional<TimestampMs> default_time_;
   GraphitePath path_;
+  std::size_t path_bytes_ = 0;
   PickleMachine machine_;
 };
 

@@ -126,6 +126,10 @@ std::string MetricReader::take_kind(ProtoReader& field, const Sent& sent) {
     return fmt::format("the name has {} bytes, at most {} are allowed (ingest.name_bytes_max)",
                        sent.name.size(), name_bytes_max_);
   }
+  if (sent.unit.size() > name_bytes_max_) {
+    return fmt::format("the unit has {} bytes, at most {} are allowed (ingest.name_bytes_max)",
+                       sent.unit.size(), name_bytes_max_);
+  }
   if (!is_utf8(sent.name)) return "the name is not UTF-8";
   if (sent.data == kExponentialHistogram) return "an exponential histogram is not stored";
   if (temporality == kDelta) {

@@ -78,7 +78,8 @@ Result<void> RemoteWriteBody::pass_on(const Labels& labels, ProtoReader& series,
     } else if (series.field() == fields.histogram) {
       ++counts_.histograms;
       TRY_VOID(count_item());
-      to.refuse(about_series(labels, "native histograms are not stored, send classic ones"));
+      constexpr std::string_view kReason = "native histograms are not stored, send classic ones";
+      to.refuse(labels ? about_series(*labels, kReason, to) : std::string(kReason));
     } else if (series.field() == fields.exemplar) {
       ++counts_.exemplars;
       to.skip("an exemplar");
@@ -98,12 +99,12 @@ Result<void> RemoteWriteBody::pass_on(const std::vector<RemoteSample>& samples,
 }
 
 void RemoteWriteBody::pass_on(const RemoteSample& sample, std::string_view labels,
-                              PointReceiver& to) const {
+                              PointReceiver& to) {
   auto time = time_in(sample.ms, TimeUnit::kMilliseconds);
   if (time) [[likely]] {
     to.point(double_point(*time, sample.value));
   } else {
-    to.refuse(about_series(Labels(labels), time.error()));
+    to.refuse(about_series(labels, time.error(), to));
   }
 }
 
@@ -127,19 +128,27 @@ Result<void> RemoteWriteBody::count_item() {
                           limits_.points_per_request_max));
 }
 
-std::string RemoteWriteBody::about_series(const Labels& labels, std::string_view reason) const {
+std::string RemoteWriteBody::about_series(std::string_view labels, std::string_view reason,
+                                          const PointReceiver& to) {
+  if (labels != shown_labels_) {
+    if (!to.keeps_reasons()) return std::string(reason);
+    shown_labels_ = labels;
+    shown_series_ = shown_series(labels);
+  }
+  return shown_series_.empty() ? std::string(reason) : shown_series_ + ": " + std::string(reason);
+}
+
+std::string RemoteWriteBody::shown_series(std::string_view labels) const {
   constexpr std::size_t kBytesMax = 200;
-  constexpr std::size_t kLabelsMax = 2048;  // longer ones would cost too much, for each bad sample
-  if (labels && labels->size() > kLabelsMax) return std::string(reason);
-  const auto name = labels ? series_name(key_of(*labels)) : std::unexpected(Refused());
-  if (!name) return std::string(reason);
+  const auto name = series_name(key_of(labels));
+  if (!name) return {};
   std::string text;
   append_exposition_series(text, *name);
   if (text.size() > kBytesMax) {
     text.resize(kBytesMax);
     text = repair_utf8(text) + "..";
   }
-  return text.append(": ").append(reason);
+  return text;
 }
 
 std::unique_ptr<RemoteWriteBody> make_remote_write_body(RemoteWriteVersion version, BytesView bytes,

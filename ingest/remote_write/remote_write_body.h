@@ -74,14 +74,19 @@ class RemoteWriteBody : public PointBody {
   [[nodiscard]] const IngestLimits& limits() const { return limits_; }
 
  private:
-  void pass_on(const RemoteSample& sample, std::string_view labels, PointReceiver& to) const;
+  void pass_on(const RemoteSample& sample, std::string_view labels, PointReceiver& to);
   Result<void> count_item();
-  // "up{job="x"}: <reason>"
-  [[nodiscard]] std::string about_series(const Labels& labels, std::string_view reason) const;
+  // "up{job="x"}: <reason>"; the reason alone if the series has no legal name, or nobody reads it.
+  [[nodiscard]] std::string about_series(std::string_view labels, std::string_view reason,
+                                         const PointReceiver& to);
+  // At most some hundred bytes.
+  [[nodiscard]] std::string shown_series(std::string_view labels) const;
 
   const IngestLimits limits_;
   RemoteWriteCounts counts_;
-  std::size_t items_ = 0;  // samples, histograms and metadata
+  std::size_t items_ = 0;     // samples, histograms and metadata
+  std::string shown_labels_;  // of the last series in a reason
+  std::string shown_series_;  // the same, as text
 };
 
 [[nodiscard]] std::unique_ptr<RemoteWriteBody> make_remote_write_body(RemoteWriteVersion version,

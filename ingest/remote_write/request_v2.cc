@@ -231,6 +231,7 @@ class RequestV2 final : public RemoteWriteBody {
       const auto used = static_cast<std::size_t>(at - buffer_.get());
       if (used + name.size() + value.size() > labels_size_max_) {
         refs_.resize(i);  // the rest are not checked
+        TRY_VOID(count_label_bytes(used));
         return false;
       }
       at = LabelFields::store(at, name, value,

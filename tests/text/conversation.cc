@@ -84,6 +84,7 @@ Result<void> set_option(TestServerOptions& options, std::string_view name, std::
          return {};
        }},
       {"ingest.tags_max", number_into(options.ingest.limits.tags_max)},
+      {"ingest.name_bytes_max", number_into(options.ingest.limits.name_bytes_max)},
       {"ingest.points_per_request_max", number_into(options.ingest.limits.points_per_request_max)},
       {"query.fetch_bytes_max", number_into(options.query.fetch.bytes_max)},
       {"query.fetch_free_rows", number_into(options.query.fetch.free_rows)},

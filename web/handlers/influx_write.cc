@@ -17,6 +17,7 @@
 
 #include <fmt/format.h>
 
+#include "common/bytes/utf8.h"
 #include "common/json_string.h"
 #include "ingest/bodies/body_writer.h"
 #include "ingest/formats/lines.h"
@@ -64,7 +65,7 @@ Response version_3_failure(std::string_view body, const ingest::BodyOutcome& put
     const std::string_view line = ingest::line_of(body, refusal.part);
     data += fmt::format(R"({{"error_message":{},"line_number":{},"original_line":{}}})",
                         json_string(refusal.reason), refusal.part,
-                        json_string(line.substr(0, kOriginalLineBytes)));
+                        json_string(utf8_prefix(line, kOriginalLineBytes)));
     if (whole) break;
   }
   return json_response(400, whole ? fmt::format(R"({{"error":"line protocol parsing error",)"

@@ -356,6 +356,23 @@ TEST(Pickle, ThousandsOfPoints) {
   EXPECT_EQ(said.back(), "5000: 04999 1700004999000 1");
 }
 
+TEST(Pickle, SharedPathsCountEachTime) {
+  const std::string path(512 << 10, 'p');
+  const auto program = [&path](std::size_t entries) {
+    std::string all =
+        "\x80\x02](X"s + std::string("\0\0\x08\0", 4) + path + "q\x01K\x01K\x01\x86\x86";
+    for (std::size_t i = 1; i < entries; ++i) all += "h\x01K\x01K\x01\x86\x86";
+    return all + "e.";
+  };
+  const std::size_t most = kPathBytesMax / path.size();
+  const Lines said = read(program(most + 1));
+  ASSERT_EQ(said.size(), most + 1);
+  EXPECT_THAT(said[most - 1], testing::HasSubstr("a metric has 524288 bytes"));
+  EXPECT_EQ(
+      said[most],
+      "33: refused: the paths of this entry and those before it have more than 16777216 bytes");
+}
+
 TEST(Pickle, Templates) {
   FormatOptions options;
   options.graphite_templates = std::make_shared<const GraphiteTemplates>(

@@ -316,6 +316,19 @@ TEST(RemoteWriteBody, SymbolsCannotStandForEndlessLabels) {
   }
 }
 
+TEST(RemoteWriteBody, SymbolsOfRefusedSeriesCount) {
+  const IngestLimits limits;
+  Bytes body = proto_bytes(
+      fmt::format("4: \"\" 4: \"{}\" 4: \"__name__\"", std::string(limits.name_bytes_max, 'a')));
+  std::string refs;
+  for (std::size_t i = 0; i < 50; ++i) refs += "1 1 ";
+  const Bytes series = proto_bytes(fmt::format("5: {{1: [{}]}}", refs));  // without samples
+  for (std::size_t i = 0; i < 2'000; ++i) body += series;
+  const Outcome outcome = outcome_of(RemoteWriteVersion::k2, body);
+  ASSERT_TRUE(outcome.error);
+  EXPECT_EQ(outcome.error->code, Errc::kTooLarge);
+}
+
 TEST(RemoteWriteBody, ASeriesOfTooManyLabelsIsRefusedByItself) {
   const IngestLimits limits;
   std::string refs = "2 3 ";
