@@ -318,7 +318,7 @@ TagKeyMatcher literal(std::uint64_t key, std::vector<std::uint64_t> values) {
 
 TagKeyMatcher pattern(std::uint64_t key, storage::FilterType type, const char* text) {
   TagKeyMatcher condition(key);
-  condition.want_match(storage::TagMatcher::compile({type, "", text}).value(),
+  condition.want_match(storage::TagMatcher::compile({type, "", text}, storage::Regexps()).value(),
                        type == storage::FilterType::kRegexp);
   return condition;
 }

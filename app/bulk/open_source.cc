@@ -24,10 +24,10 @@ Result<TimestampMs> parse_edge(std::string_view flag, const std::string& text,
 }  // namespace
 
 Result<std::vector<SourceMatch>> parse_matches(const std::vector<std::string>& texts) {
-  constexpr std::size_t kRegexpBytesMax = 1 << 20;
+  const storage::Regexps regexps;
   std::vector<SourceMatch> matches;
   for (const std::string& text : texts) {
-    auto parsed = query::parse_metric(text, kRegexpBytesMax);
+    auto parsed = query::parse_metric(text, regexps);
     if (!parsed) {
       return fail(Errc::kInvalidArgument,
                   fmt::format("--match: \"{}\": {}", text, parsed.error().message));

@@ -31,9 +31,10 @@ Result<bool> takes(const Peer& peer, std::string_view target) {
 
 Result<std::unique_ptr<PointSource>> open_server_source(Peer peer,
                                                         std::vector<SourceMatch> matches) {
+  const storage::Regexps regexps;
   for (const SourceMatch& match : matches) {
     for (const storage::TagFilter& filter : match.filters) {
-      TRY_VOID(storage::TagMatcher::compile(filter));
+      TRY_VOID(storage::TagMatcher::compile(filter, regexps));
     }
   }
   TRY(const bool opentsdb, takes(peer, "/api/suggest?type=metrics&max=1"));

@@ -57,8 +57,9 @@ void declare_query(Config& config, Options& options) {
                "Maximum points in one answer.");
   config.duration_ms("query.timeout_ms", limits.timeout_ms, {1, kDayMs},
                      "Maximum run time of a query, including the time in the queue.");
-  config.bytes("query.regexp_bytes_max", limits.regexp_bytes_max, {1024, kGiB},
-               "Memory limit of one regular expression.");
+  config.bytes(
+      "query.regexp_bytes_max", limits.regexp_bytes_max, {1024, kGiB},
+      "Memory limit of one regular expression; those of a request may take 32 times that.");
   config.count("query.sub_queries_max", limits.sub_queries_max, {1, 100'000}, "queries",
                "Maximum sub-queries in one request.");
   config.count("query.expressions_max", limits.expressions_max, {1, 10'000}, "expressions",

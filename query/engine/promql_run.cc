@@ -159,8 +159,8 @@ Task<void> find_all(PromqlStores stores, SeriesQuestion question,
 // {__name__!=""}: all series, but by choice.
 Result<void> name_all_series(SeriesQuestion& question) {
   if (!question.selectors.empty()) return {};
-  TRY(LabelMatcher any, LabelMatcher::make(std::string(kMetricLabel), MatchKind::kNotEqual, "",
-                                           std::numeric_limits<std::size_t>::max()));
+  TRY(LabelMatcher any,
+      LabelMatcher::make(std::string(kMetricLabel), MatchKind::kNotEqual, "", storage::Regexps()));
   question.selectors.emplace_back().matchers.push_back(std::move(any));
   return {};
 }
@@ -295,7 +295,7 @@ Task<FoundNames> search_values(PromqlStores stores, std::string label, SeriesQue
 promql::ParseOptions parse_options(const QueryLimits& limits) {
   return {.bytes_max = limits.promql.bytes_max,
           .depth_max = limits.promql.depth_max,
-          .regexp_bytes_max = limits.regexp_bytes_max,
+          .regexps = storage::Regexps(limits.regexp_bytes_max),
           .experimental = limits.promql.experimental};
 }
 

@@ -150,7 +150,7 @@ Result<Filter> read_tag(element value, const ParseContext& context) {
       TRY(group_by, read_bool(name, part));
     }
   }
-  auto filter = make_filter(type, key, pattern, group_by, context.regexp_bytes_max);
+  auto filter = make_filter(type, key, pattern, group_by, context.regexps);
   // An invalid regular expression is the client's mistake; OpenTSDB reports all else as internal.
   if (!filter && (type != "regexp" || pattern.empty())) {
     return refuse_as_internal(filter.error().message);

@@ -22,8 +22,8 @@ constexpr std::array kTypes = {
     FilterType::kRegexp,
 };
 
-Result<Filter> checked(Filter filter, std::size_t regexp_bytes_max) {
-  const auto matcher = storage::TagMatcher::compile(filter.filter, regexp_bytes_max);
+Result<Filter> checked(Filter filter, const storage::Regexps& regexps) {
+  const auto matcher = storage::TagMatcher::compile(filter.filter, regexps);
   if (!matcher) return std::unexpected(matcher.error());
   return filter;
 }
@@ -75,13 +75,13 @@ Result<Filter> read_value(std::string_view key, std::string_view value, bool gro
 // Reads a part of the braces; `what` names it in messages. An invalid regular expression is the
 // client's mistake; OpenTSDB reports all else as internal.
 Result<Filter> read_braces_part(std::string_view what, std::string_view text, bool group_by,
-                                std::size_t regexp_bytes_max) {
+                                const storage::Regexps& regexps) {
   bool own_fault = false;
   const auto read = [&]() -> Result<Filter> {
     TRY(const KeyValue pair, parse_pair(text));
     TRY(Filter filter, read_value(pair.key, pair.value, group_by));
     own_fault = filter.filter.type == FilterType::kRegexp && !filter.filter.pattern.empty();
-    return checked(std::move(filter), regexp_bytes_max);
+    return checked(std::move(filter), regexps);
   };
   Result<Filter> filter = read();
   if (filter) return filter;
@@ -101,15 +101,15 @@ std::unexpected<Error> refuse_metric(std::string message) {
 }  // namespace
 
 Result<Filter> make_filter(std::string_view type, std::string_view key, std::string_view pattern,
-                           bool group_by, std::size_t regexp_bytes_max) {
+                           bool group_by, const storage::Regexps& regexps) {
   TRY(Filter filter, unchecked_filter(type, key, pattern, group_by));
-  return checked(std::move(filter), regexp_bytes_max);
+  return checked(std::move(filter), regexps);
 }
 
 Result<Filter> filter_from_value(std::string_view key, std::string_view value, bool group_by,
-                                 std::size_t regexp_bytes_max) {
+                                 const storage::Regexps& regexps) {
   TRY(Filter filter, read_value(key, value, group_by));
-  return checked(std::move(filter), regexp_bytes_max);
+  return checked(std::move(filter), regexps);
 }
 
 std::string_view shown_type(const Filter& filter) {
@@ -127,7 +127,7 @@ void add_group_by(Filter filter, std::vector<Filter>& filters) {
   filters.push_back(std::move(filter));
 }
 
-Result<MetricAndFilters> parse_metric(std::string_view text, std::size_t regexp_bytes_max) {
+Result<MetricAndFilters> parse_metric(std::string_view text, const storage::Regexps& regexps) {
   if (text.empty()) return refuse_metric("Metric cannot be null or empty");
   const std::size_t open = text.find('{');
   MetricAndFilters parsed{.metric = std::string(text.substr(0, open)), .filters = {}};
@@ -149,7 +149,7 @@ Result<MetricAndFilters> parse_metric(std::string_view text, std::size_t regexp_
     const std::string_view inside = text.substr(second + 1, text.size() - second - 2);
     for (const std::string_view part : split_outside(inside, ',')) {
       if (part.empty()) break;
-      TRY(Filter filter, read_braces_part("filter", part, false, regexp_bytes_max));
+      TRY(Filter filter, read_braces_part("filter", part, false, regexps));
       parsed.filters.push_back(std::move(filter));
     }
   }
@@ -158,7 +158,7 @@ Result<MetricAndFilters> parse_metric(std::string_view text, std::size_t regexp_
       close > open ? text.substr(open + 1, close - open - 1) : std::string_view();
   for (const std::string_view part : split_outside(inside, ',')) {
     if (part.empty() && two_braces) break;
-    TRY(Filter filter, read_braces_part("tag", part, true, regexp_bytes_max));
+    TRY(Filter filter, read_braces_part("tag", part, true, regexps));
     add_group_by(std::move(filter), parsed.filters);
   }
   return parsed;

@@ -12,14 +12,14 @@
 
 namespace halite::query {
 
-// Makes a filter of the named type. `regexp_bytes_max` limits a compiled regular expression.
+// Makes a filter of the named type. Its regular expression is one of the request's.
 [[nodiscard]] Result<Filter> make_filter(std::string_view type, std::string_view key,
                                          std::string_view pattern, bool group_by,
-                                         std::size_t regexp_bytes_max);
+                                         const storage::Regexps& regexps);
 
 // Makes a filter from a tag map's value: "type(pattern)", a pattern with stars, or literals.
 [[nodiscard]] Result<Filter> filter_from_value(std::string_view key, std::string_view value,
-                                               bool group_by, std::size_t regexp_bytes_max);
+                                               bool group_by, const storage::Regexps& regexps);
 
 // The name of the filter's type in an answer: "literal_or", ...
 [[nodiscard]] std::string_view shown_type(const Filter& filter);
@@ -36,6 +36,6 @@ struct MetricAndFilters {
 // kInternal (400; 500 with --opentsdb-conf), except for a bad regular expression (kInvalidArgument,
 // kTooLarge).
 [[nodiscard]] Result<MetricAndFilters> parse_metric(std::string_view text,
-                                                    std::size_t regexp_bytes_max);
+                                                    const storage::Regexps& regexps);
 
 }  // namespace halite::query

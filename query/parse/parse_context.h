@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/clock.h"
+#include "storage/api/regexps.h"
 
 namespace halite::query {
 
@@ -17,9 +18,9 @@ struct ParseContext {
   TimestampMs now = 0;
   std::string timezone;  // default zone for dates; empty = UTC
   std::size_t json_depth_max = 16;
-  std::size_t regexp_bytes_max = 1 << 20;  // of one compiled regular expression
-  std::size_t sub_queries_max = 256;       // query.sub_queries_max
-  std::size_t metric_width = 3;            // bytes of a metric's UID in a TSUID
+  storage::Regexps regexps = storage::Regexps();
+  std::size_t sub_queries_max = 256;  // query.sub_queries_max
+  std::size_t metric_width = 3;       // bytes of a metric's UID in a TSUID
   // With --opentsdb-conf: timezone= of a URI does not affect dates, and messages are exactly
   // OpenTSDB's.
   bool opentsdb_words = false;

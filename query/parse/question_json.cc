@@ -133,7 +133,7 @@ Result<Filter> read_json_filter(element value, const ParseContext& context) {
       TRY(group_by, read_bool(name, field));
     }
   }
-  auto filter = make_filter(type, key, pattern, group_by, context.regexp_bytes_max);
+  auto filter = make_filter(type, key, pattern, group_by, context.regexps);
   if (!filter) return refuse_json(std::move(filter).error().message);
   return filter;
 }
@@ -155,7 +155,7 @@ Result<std::vector<Filter>> read_tags(element value, const ParseContext& context
   if (!value.is_object()) return refuse_type("tags", "an object");
   for (const auto [key, field] : fields_of(value)) {
     TRY(const std::string text, read_text(key, field));
-    auto filter = filter_from_value(key, text, true, context.regexp_bytes_max);
+    auto filter = filter_from_value(key, text, true, context.regexps);
     if (!filter) return refuse_json(std::move(filter).error().message);
     add_group_by(*std::move(filter), filters);
   }

@@ -145,7 +145,7 @@ Result<DraftSubQuestion> read_uri_sub_question(std::string_view text, bool by_ts
   if (by_tsuid) {
     for (const auto tsuid : split_trimmed(parts.back(), ',')) sub.tsuids.emplace_back(tsuid);
   } else {
-    TRY(MetricAndFilters parsed, parse_metric(parts.back(), context.regexp_bytes_max));
+    TRY(MetricAndFilters parsed, parse_metric(parts.back(), context.regexps));
     sub.question.metric = std::move(parsed.metric);
     sub.question.filters = std::move(parsed.filters);
   }

@@ -15,10 +15,10 @@
 namespace halite::query::promql {
 
 struct ParseOptions {
-  std::size_t bytes_max = 1 << 16;         // query.promql_bytes_max: of the text
-  std::size_t depth_max = 200;             // query.promql_depth_max: nesting
-  std::size_t regexp_bytes_max = 1 << 20;  // query.regexp_bytes_max: of one regular expression
-  bool experimental = false;               // query.promql_experimental
+  std::size_t bytes_max = 1 << 16;                // query.promql_bytes_max: of the text
+  std::size_t depth_max = 200;                    // query.promql_depth_max: nesting
+  storage::Regexps regexps = storage::Regexps();  // of the request
+  bool experimental = false;                      // query.promql_experimental
 };
 
 [[nodiscard]] Result<ExprPtr> parse(std::string_view text, const ParseOptions& options);

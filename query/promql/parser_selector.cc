@@ -134,7 +134,7 @@ Result<LabelMatcher> Parser::matcher_value(std::string name, std::size_t at) {
 
 Result<LabelMatcher> Parser::make_matcher(std::string name, MatchKind kind, std::string value,
                                           std::size_t at) const {
-  auto made = LabelMatcher::make(std::move(name), kind, value, options_.regexp_bytes_max);
+  auto made = LabelMatcher::make(std::move(name), kind, value, options_.regexps);
   if (made || made.error().code == Errc::kTooLarge) return made;
   return fail_at(at, regexp_message(value));
 }

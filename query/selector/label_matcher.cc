@@ -18,31 +18,6 @@ bool has_byte_escape(std::string_view pattern) {
   return false;
 }
 
-Result<std::shared_ptr<const re2::RE2>> compile(const std::string& pattern, std::string_view label,
-                                                std::size_t bytes_max) {
-  if (has_byte_escape(pattern)) {
-    return fail(Errc::kInvalidArgument,
-                fmt::format("bad regular expression \"{}\" for {}: invalid escape sequence: \\C",
-                            pattern, label));
-  }
-  re2::RE2::Options options;
-  options.set_log_errors(false);
-  options.set_dot_nl(true);
-  options.set_max_mem(static_cast<std::int64_t>(bytes_max));
-  auto regexp = std::make_shared<const re2::RE2>(pattern, options);
-  if (regexp->error_code() == re2::RE2::ErrorPatternTooLarge) {
-    return fail(Errc::kTooLarge,
-                fmt::format("regular expression \"{}\" for {} needs more than {} bytes compiled "
-                            "(query.regexp_bytes_max); write it shorter, or raise that setting",
-                            pattern, label, bytes_max));
-  }
-  if (!regexp->ok()) {
-    return fail(Errc::kInvalidArgument, fmt::format("bad regular expression \"{}\" for {}: {}",
-                                                    pattern, label, regexp->error()));
-  }
-  return regexp;
-}
-
 }  // namespace
 
 std::string_view match_symbol(MatchKind kind) {
@@ -51,10 +26,15 @@ std::string_view match_symbol(MatchKind kind) {
 }
 
 Result<LabelMatcher> LabelMatcher::make(std::string name, MatchKind kind, std::string value,
-                                        std::size_t regexp_bytes_max) {
+                                        const storage::Regexps& regexps) {
   LabelMatcher matcher;
   if (kind == MatchKind::kRegexp || kind == MatchKind::kNotRegexp) {
-    TRY(matcher.regexp_, compile(value, name, regexp_bytes_max));
+    if (has_byte_escape(value)) {
+      return fail(Errc::kInvalidArgument,
+                  fmt::format("bad regular expression \"{}\" for {}: invalid escape sequence: \\C",
+                              value, name));
+    }
+    TRY(matcher.regexp_, regexps.compile(value, name, storage::Regexps::Dot::kAnything));
   }
   matcher.name_ = std::move(name);
   matcher.kind_ = kind;

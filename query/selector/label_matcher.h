@@ -6,7 +6,6 @@
 //   Threads  matches() may run on any thread.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -14,11 +13,8 @@
 #include <string_view>
 
 #include "common/result.h"
+#include "storage/api/regexps.h"
 #include "storage/api/tag_filter.h"
-
-namespace re2 {
-class RE2;
-}
 
 namespace halite::query {
 
@@ -30,10 +26,10 @@ enum class MatchKind : std::uint8_t { kEqual, kNotEqual, kRegexp, kNotRegexp };
 
 class LabelMatcher {
  public:
-  // kInvalidArgument: no regular expression of RE2. kTooLarge: its program needs more than
-  // `regexp_bytes_max` bytes. Name and value are UTF-8.
+  // Errors as Regexps::compile(). Name and value are UTF-8.
   [[nodiscard]] static Result<LabelMatcher> make(std::string name, MatchKind kind,
-                                                 std::string value, std::size_t regexp_bytes_max);
+                                                 std::string value,
+                                                 const storage::Regexps& regexps);
 
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] MatchKind kind() const { return kind_; }

@@ -47,7 +47,7 @@ class SelectorParser {
 
 Result<void> SelectorParser::add(std::string name, MatchKind kind, std::string value,
                                  std::size_t at) {
-  auto made = LabelMatcher::make(std::move(name), kind, std::move(value), limits_.regexp_bytes_max);
+  auto made = LabelMatcher::make(std::move(name), kind, std::move(value), limits_.regexps);
   if (!made) {
     return fail(made.error().code, fmt::format("byte {}: {}", at, made.error().message));
   }

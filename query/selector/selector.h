@@ -32,8 +32,8 @@ struct Selector {
 };
 
 struct SelectorLimits {
-  std::size_t bytes_max = 4096;            // of the text
-  std::size_t regexp_bytes_max = 1 << 20;  // of one compiled regular expression
+  std::size_t bytes_max = 4096;  // of the text
+  storage::Regexps regexps = storage::Regexps();
 };
 
 // kInvalidArgument: what is wrong and where, "byte 3: ...". kTooLarge: a limit.

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <unordered_set>
+#include <utility>
 
 #include <fmt/format.h>
 #include <re2/re2.h>
@@ -101,42 +102,20 @@ class WildcardMatcher final : public TagMatcher {
 
 class RegexpMatcher final : public TagMatcher {
  public:
-  RegexpMatcher(const std::string& pattern, const re2::RE2::Options& options)
-      : regexp_(pattern, options) {}
+  explicit RegexpMatcher(std::shared_ptr<const re2::RE2> regexp) : regexp_(std::move(regexp)) {}
 
-  [[nodiscard]] const re2::RE2& regexp() const { return regexp_; }
   [[nodiscard]] bool matches(std::string_view value) const override {
-    return re2::RE2::PartialMatch(re2::StringPiece(value.data(), value.size()), regexp_);
+    return re2::RE2::PartialMatch(re2::StringPiece(value.data(), value.size()), *regexp_);
   }
 
  private:
-  re2::RE2 regexp_;
+  std::shared_ptr<const re2::RE2> regexp_;
 };
 
 class NeverMatcher final : public TagMatcher {
  public:
   [[nodiscard]] bool matches(std::string_view) const override { return false; }
 };
-
-Result<std::shared_ptr<const TagMatcher>> compile_regexp(const TagFilter& filter,
-                                                         std::size_t bytes_max) {
-  re2::RE2::Options options;
-  options.set_log_errors(false);
-  options.set_max_mem(static_cast<std::int64_t>(bytes_max));
-  auto matcher = std::make_shared<const RegexpMatcher>(filter.pattern, options);
-  if (matcher->regexp().error_code() == re2::RE2::ErrorPatternTooLarge) {
-    return fail(Errc::kTooLarge,
-                fmt::format("regular expression \"{}\" for {} needs more than {} bytes compiled "
-                            "(query.regexp_bytes_max); write it shorter, or raise that setting",
-                            filter.pattern, filter.key, bytes_max));
-  }
-  if (!matcher->regexp().ok()) {
-    return fail(Errc::kInvalidArgument,
-                fmt::format("bad regular expression \"{}\" for {}: {}", filter.pattern, filter.key,
-                            matcher->regexp().error()));
-  }
-  return matcher;
-}
 
 }  // namespace
 
@@ -153,7 +132,7 @@ std::vector<std::string> filter_literals(const TagFilter& filter) {
 }
 
 Result<std::shared_ptr<const TagMatcher>> TagMatcher::compile(const TagFilter& filter,
-                                                              std::size_t regexp_bytes_max) {
+                                                              const Regexps& regexps) {
   if (filter.type == FilterType::kNotKey) return std::make_shared<const NeverMatcher>();
   if (filter.pattern.empty()) {
     return fail(Errc::kInvalidArgument, "Filter cannot be null or empty");
@@ -166,8 +145,10 @@ Result<std::shared_ptr<const TagMatcher>> TagMatcher::compile(const TagFilter& f
       }
       return std::make_shared<const WildcardMatcher>(filter.pattern,
                                                      filter.type == FilterType::kIWildcard);
-    case FilterType::kRegexp:
-      return compile_regexp(filter, regexp_bytes_max);
+    case FilterType::kRegexp: {
+      TRY(auto regexp, regexps.compile(filter.pattern, filter.key, Regexps::Dot::kNoLineFeed));
+      return std::make_shared<const RegexpMatcher>(std::move(regexp));
+    }
     default:
       break;
   }

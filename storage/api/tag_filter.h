@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "common/result.h"
+#include "storage/api/regexps.h"
 
 namespace halite::storage {
 
@@ -41,10 +42,9 @@ struct TagFilter {
 // A compiled filter. Call from any thread.
 class TagMatcher {
  public:
-  // kInvalidArgument: RE2 rejects the regular expression, or the pattern is not valid for its type.
-  // `regexp_bytes_max` limits the memory of the compiled program.
+  // kInvalidArgument: the pattern is not valid for its type. Others as Regexps::compile().
   static Result<std::shared_ptr<const TagMatcher>> compile(const TagFilter& filter,
-                                                           std::size_t regexp_bytes_max = 1 << 20);
+                                                           const Regexps& regexps);
   virtual ~TagMatcher() = default;
   // Whether a series with this value of the filter's key matches.
   [[nodiscard]] virtual bool matches(std::string_view value) const = 0;

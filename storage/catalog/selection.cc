@@ -74,8 +74,9 @@ TagKeyMatcher& RowSelection::matcher_for(std::uint64_t key_uid) {
 
 Task<void> RowSelection::resolve_filters(std::vector<TagFilter> filters,
                                          std::size_t regexp_bytes_max, bool skip_unknown_values) {
+  const Regexps regexps(regexp_bytes_max);
   for (const TagFilter& filter : filters) {
-    CO_TRY(auto matcher, TagMatcher::compile(filter, regexp_bytes_max));
+    CO_TRY(auto matcher, TagMatcher::compile(filter, regexps));
     CO_TRY(const UidTable::NameMapping key,
            co_await registry_.uids().find(NameKind::kTagKey, filter.key));
     TagKeyMatcher& wanted = matcher_for(key.uid);

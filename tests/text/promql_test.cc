@@ -102,7 +102,7 @@ class Asker {
     if (what == "limits") {
       options_.bytes_max = static_cast<std::size_t>(take_number(question));
       options_.depth_max = static_cast<std::size_t>(take_number(question));
-      options_.regexp_bytes_max = static_cast<std::size_t>(take_number(question));
+      options_.regexps = storage::Regexps(static_cast<std::size_t>(take_number(question)));
       return {};
     }
     if (what == "match") return match(text_of(question));

@@ -128,7 +128,7 @@ Result<Wanted> parse_wanted(const Call& call) {
   TRY_VOID(refuse_unsupported(target));
   const query::QueryLimits& limits = call.services.engine.limits();
   const query::SelectorLimits bounds{.bytes_max = limits.expression_bytes_max,
-                                     .regexp_bytes_max = limits.regexp_bytes_max};
+                                     .regexps = storage::Regexps(limits.regexp_bytes_max)};
   Wanted wanted;
   for (const auto& [name, text] : target.parameters) {
     if (name != "match[]") continue;

@@ -43,7 +43,7 @@ query::ParseContext parse_context(const Call& call) {
   const query::QueryLimits& limits = call.services.engine.limits();
   return {.now = call.services.clock.now_ms(),
           .timezone = call.options.timezone,
-          .regexp_bytes_max = limits.regexp_bytes_max,
+          .regexps = storage::Regexps(limits.regexp_bytes_max),
           .sub_queries_max = limits.sub_queries_max,
           .metric_width = call.options.metric_width,
           .opentsdb_words = call.options.opentsdb_words};

@@ -46,7 +46,7 @@ struct ReadQuery {
   std::string text;  // its matchers, as a selector
 };
 
-Result<query::LabelMatcher> read_matcher(ProtoReader matcher, std::size_t regexp_bytes_max) {
+Result<query::LabelMatcher> read_matcher(ProtoReader matcher, const storage::Regexps& regexps) {
   constexpr std::array kKinds = {query::MatchKind::kEqual, query::MatchKind::kNotEqual,
                                  query::MatchKind::kRegexp, query::MatchKind::kNotRegexp};
   std::uint64_t kind = 0;
@@ -63,11 +63,10 @@ Result<query::LabelMatcher> read_matcher(ProtoReader matcher, std::size_t regexp
   if (!is_utf8(name) || !is_utf8(value)) {
     return fail(Errc::kInvalidArgument, "the name or value of a matcher is not UTF-8");
   }
-  return query::LabelMatcher::make(std::move(name), kKinds[kind], std::move(value),
-                                   regexp_bytes_max);
+  return query::LabelMatcher::make(std::move(name), kKinds[kind], std::move(value), regexps);
 }
 
-Result<ReadQuery> read_query(ProtoReader query, std::size_t regexp_bytes_max) {
+Result<ReadQuery> read_query(ProtoReader query, const storage::Regexps& regexps) {
   ReadQuery read;
   TimeRange& range = read.question.range;
   TimestampMs last = 0;
@@ -76,7 +75,7 @@ Result<ReadQuery> read_query(ProtoReader query, std::size_t regexp_bytes_max) {
     if (query.field() == 1) range.begin = query.int64();
     if (query.field() == 2) last = query.int64();
     if (query.field() != 3) continue;
-    TRY(query::LabelMatcher matcher, read_matcher(query.message(), regexp_bytes_max));
+    TRY(query::LabelMatcher matcher, read_matcher(query.message(), regexps));
     fmt::format_to(std::back_inserter(read.text), "{}{}{}{}", read.text.empty() ? "{" : ",",
                    matcher.name(), query::match_symbol(matcher.kind()),
                    json_string(matcher.value()));
@@ -107,6 +106,7 @@ Result<ReadForm> choose_form(const std::vector<std::uint64_t>& accepted) {
 
 Result<ReadRequest> read_request(std::string_view body, const query::QueryLimits& limits) {
   ReadRequest read;
+  const storage::Regexps regexps(limits.regexp_bytes_max);
   std::vector<std::uint64_t> accepted;
   ProtoFault fault;
   ProtoReader request(body, fault);
@@ -120,7 +120,7 @@ Result<ReadRequest> read_request(std::string_view body, const query::QueryLimits
           Errc::kInvalidArgument,
           fmt::format("more than {} queries (query.sub_queries_max)", limits.sub_queries_max));
     }
-    TRY(ReadQuery query, read_query(request.message(), limits.regexp_bytes_max));
+    TRY(ReadQuery query, read_query(request.message(), regexps));
     read.queries.push_back(std::move(query));
   }
   if (fault) return fail(Errc::kInvalidArgument, fault.text());

@@ -13,6 +13,13 @@ namespace halite::query::promql {
 namespace {
 
 constexpr std::size_t kAnnotationsMax = 10;
+constexpr std::size_t kTextsMax = 1000;  // of each kind; further ones are not even counted
+
+template <class Texts>
+void keep(Texts& texts, std::string text, Position at) {
+  if (texts.size() == kTextsMax && !texts.contains(text)) return;
+  texts.insert_or_assign(std::move(text), at);
+}
 
 std::vector<std::string> first_annotations(std::vector<std::string> all, std::string_view kind) {
   if (all.size() <= kAnnotationsMax) return all;
@@ -25,15 +32,16 @@ std::vector<std::string> first_annotations(std::vector<std::string> all, std::st
 }  // namespace
 
 void Annotations::warn(std::string_view message, Position at) {
-  warnings_.insert_or_assign(fmt::format("PromQL warning: {}", message), at);
+  keep(warnings_, fmt::format("PromQL warning: {}", message), at);
 }
 
 void Annotations::inform(std::string_view message, Position at) {
-  infos_.insert_or_assign(fmt::format("PromQL info: {}", message), at);
+  keep(infos_, fmt::format("PromQL info: {}", message), at);
 }
 
 void Annotations::check_quantile(double quantile, Position at) {
-  if (quantile >= 0 && quantile <= 1) return;
+  // It may be another one at each of millions of steps.
+  if ((quantile >= 0 && quantile <= 1) || warnings_.size() == kTextsMax) return;
   warn(fmt::format("quantile value should be between 0 and 1, got {}", general_text(quantile)), at);
 }
 

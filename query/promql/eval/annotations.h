@@ -34,8 +34,8 @@ class Annotations {
   // The input of histogram_quantile() at one time. All of a query become one info.
   void inform_of_falling(const FallingBuckets& buckets, TimestampMs time, Position at);
 
-  // At most 10, then a line that counts the others. As Prometheus writes them, with (1:5) at the
-  // end.
+  // At most 10, then a line that counts the others up to 1000 of a kind. As Prometheus writes them,
+  // with (1:5) at the end.
   [[nodiscard]] std::vector<std::string> warnings() const;
   [[nodiscard]] std::vector<std::string> infos() const;
 

@@ -73,7 +73,8 @@ void inform_no_histograms(BinaryOp op, Position at, Annotations& annotations) {
 }
 
 Result<Value> evaluate_binary(const Binary& binary, Value left, Value right, const Steps& steps,
-                              Position at, TextArena& texts, Annotations& annotations) {
+                              Position at, TextArena& texts, Annotations& annotations,
+                              WorkBudget& budget) {
   auto* const left_scalar = std::get_if<Scalar>(&left);
   auto* const right_scalar = std::get_if<Scalar>(&right);
   if (left_scalar != nullptr && right_scalar != nullptr) {
@@ -92,7 +93,8 @@ Result<Value> evaluate_binary(const Binary& binary, Value left, Value right, con
   if (is_set_operator(binary.op)) {
     return evaluate_set(binary, std::move(from), std::move(with), steps);
   }
-  return match_vectors(binary, std::move(from), std::move(with), steps, at, texts, annotations);
+  return match_vectors(binary, std::move(from), std::move(with), steps, at, texts, annotations,
+                       budget);
 }
 
 }  // namespace halite::query::promql

@@ -161,13 +161,8 @@ Task<Value> Evaluator::matrix(const Expr* expr, Steps steps) {
     auto evaluating = evaluate_vector(subquery->expr.get(), inner);
     CO_TRY(Vector vector, co_await std::move(evaluating));
     for (Row& row : vector.rows) {
-      MatrixRow to{.labels = std::move(row.labels), .times = {}, .values = {}};
-      for (std::size_t i = 0; i < inner.count; ++i) {
-        if (is_absent(row.values[i])) continue;
-        to.times.push_back(inner.at(i));
-        to.values.push_back(row.values[i]);
-      }
-      found.rows.push_back(std::move(to));
+      CO_TRY(MatrixRow samples, samples_of(std::move(row), inner));
+      found.rows.push_back(std::move(samples));
     }
     co_return found;
   }
@@ -190,6 +185,24 @@ Task<Value> Evaluator::matrix(const Expr* expr, Steps steps) {
   }
   std::erase_if(found.rows, [](const MatrixRow& row) { return row.times.empty(); });
   co_return found;
+}
+
+// The values of a row as samples, in place of its column.
+Result<MatrixRow> Evaluator::samples_of(Row row, const Steps& steps) {
+  TRY_VOID(budget_->check());
+  const auto count = static_cast<std::size_t>(std::ranges::count_if(row.values, is_present));
+  const std::size_t bytes = count * (sizeof(TimestampMs) + sizeof(double));
+  TRY_VOID(budget_->add_bytes(static_cast<std::int64_t>(bytes)));  // before it is allocated
+  MatrixRow to{.labels = std::move(row.labels), .times = {}, .values = {}};
+  to.times.reserve(count);
+  to.values.reserve(count);
+  for (std::size_t i = 0; i < steps.count; ++i) {
+    if (is_absent(row.values[i])) continue;
+    to.times.push_back(steps.at(i));
+    to.values.push_back(row.values[i]);
+  }
+  TRY_VOID(budget_->add_bytes(-column_bytes(steps.count)));
+  return to;
 }
 
 // The multiples of the step in all windows of the plan.
@@ -268,32 +281,34 @@ Task<Vector> Evaluator::over_range(const RangeCall& call, Steps steps) {
   co_return Vector{.rows = std::move(rows)};
 }
 
-Task<std::optional<Vector>> Evaluator::fold_groups(const Aggregation* aggregation, Steps steps) {
-  if (!GroupFold::folds(aggregation->op)) co_return std::nullopt;
+Task<Evaluator::FoldedGroups> Evaluator::fold_groups(const Aggregation* aggregation, Steps steps) {
+  if (!GroupFold::folds(aggregation->op)) co_return FoldedGroups();
   const Expr& expr = without_parentheses(*aggregation->expr);
   if (const auto* const selector = std::get_if<VectorSelector>(&expr.node)) {
     auto reading =
         reader_.read_groups(selector_of(*selector), plan_of(*selector, steps, false), *aggregation);
-    co_return co_await std::move(reading);
+    CO_TRY(std::optional<Vector> groups, co_await std::move(reading));
+    co_return FoldedGroups{.groups = std::move(groups), .input = {}};
   }
   const auto* const call = std::get_if<Call>(&expr.node);
   if (call == nullptr || find_range_function(call->function->name) == nullptr) {
-    co_return std::nullopt;
+    co_return FoldedGroups();
   }
   const auto argument = std::ranges::find(call->arguments, ValueType::kMatrix,
                                           [](const ExprPtr& one) { return one->type; });
   const auto* const range = std::get_if<MatrixSelector>(&without_parentheses(**argument).node);
-  if (range == nullptr || call->function->name == "quantile_over_time") co_return std::nullopt;
+  if (range == nullptr || call->function->name == "quantile_over_time") co_return FoldedGroups();
   // Series of several metrics may have the same labels, which is an error.
   const Selector selector = selector_of(range->selector);
   const std::string* const metric = selector.metric();
-  if (metric == nullptr) co_return std::nullopt;
+  if (metric == nullptr) co_return FoldedGroups();
   auto preparing = range_arguments(call, steps);
-  CO_TRY(const RangeCall ready, co_await std::move(preparing));
+  CO_TRY(RangeCall ready, co_await std::move(preparing));
   auto reading = reader_.read_groups(selector, plan_of(ready, steps), *aggregation);
   CO_TRY(std::optional<Vector> groups, co_await std::move(reading));
-  if (groups && !groups->rows.empty()) annotate(ready, *metric);
-  co_return groups;
+  if (!groups) co_return FoldedGroups{.groups = {}, .input = std::move(ready)};
+  if (!groups->rows.empty()) annotate(ready, *metric);
+  co_return FoldedGroups{.groups = std::move(groups), .input = {}};
 }
 
 // Operators one after the other: chains of them are long.
@@ -313,9 +328,9 @@ Task<Value> Evaluator::binary(const Expr* expr, Steps steps) {
     Value right = std::move(values.back());
     values.pop_back();
     const std::int64_t used = bytes_of(values.back()) + bytes_of(right);
-    CO_TRY(values.back(),
-           evaluate_binary(std::get<Binary>(step->expr->node), std::move(values.back()),
-                           std::move(right), steps, step->expr->at, texts_, annotations_));
+    CO_TRY(values.back(), evaluate_binary(std::get<Binary>(step->expr->node),
+                                          std::move(values.back()), std::move(right), steps,
+                                          step->expr->at, texts_, annotations_, *budget_));
     const auto texts = static_cast<std::int64_t>(texts_.bytes() - texts_before);
     CO_TRY_VOID(budget_->add_bytes(bytes_of(values.back()) + texts - used));
   }
@@ -338,9 +353,11 @@ Task<Value> Evaluator::aggregation(const Expr* expr, Steps steps) {
     }
   }
   auto folding = fold_groups(&node, steps);
-  CO_TRY(std::optional<Vector> folded, co_await std::move(folding));
-  if (folded) co_return *std::move(folded);
-  auto evaluating = evaluate_vector(node.expr.get(), steps);
+  CO_TRY(FoldedGroups folded, co_await std::move(folding));
+  if (folded.groups) co_return *std::move(folded.groups);
+  // Its arguments, which may be aggregations again, are not evaluated twice.
+  auto evaluating = folded.input ? evaluate_range(*std::move(folded.input), steps)
+                                 : evaluate_vector(node.expr.get(), steps);
   CO_TRY(Vector input, co_await std::move(evaluating));
   // Which rows are the first ones must not depend on the order in which a store reads.
   const bool chooses = node.op == AggregateOp::kTopk || node.op == AggregateOp::kBottomk ||

@@ -89,8 +89,14 @@ class Evaluator {
   [[nodiscard]] WindowPlan plan_of(const RangeCall& call, Steps steps) const;
   // `call` outlives these. Labels keep their names.
   Task<Vector> over_range(const RangeCall& call, Steps steps);
-  // The groups of an aggregation, if they can be made while the series are read.
-  Task<std::optional<Vector>> fold_groups(const Aggregation* aggregation, Steps steps);
+  // over_range() with names and annotations as the function wants them.
+  Task<Vector> evaluate_range(RangeCall ready, Steps steps);
+  struct FoldedGroups {
+    std::optional<Vector> groups;    // if they could be made while the series were read
+    std::optional<RangeCall> input;  // else what is aggregated, if its arguments are evaluated
+  };
+  Task<FoldedGroups> fold_groups(const Aggregation* aggregation, Steps steps);
+  Result<MatrixRow> samples_of(Row row, const Steps& steps);
   Result<Row> over_samples(Row row, const Steps& inner, const WindowPlan& plan);
   Task<Vector> over_subquery(const Subquery* subquery, WindowPlan plan);
   [[nodiscard]] Steps inner_steps(const Subquery& subquery, const WindowPlan& plan) const;

@@ -229,7 +229,13 @@ Result<void> Evaluator::drop_names(Vector& vector, const Expr& range) {
 
 Task<Value> Evaluator::range_call(const Call* call, Steps steps) {
   auto preparing = range_arguments(call, steps);
-  CO_TRY(const RangeCall ready, co_await std::move(preparing));
+  CO_TRY(RangeCall ready, co_await std::move(preparing));
+  auto evaluating = evaluate_range(std::move(ready), steps);
+  CO_TRY(Vector vector, co_await std::move(evaluating));
+  co_return vector;
+}
+
+Task<Vector> Evaluator::evaluate_range(RangeCall ready, Steps steps) {
   auto evaluating = over_range(ready, steps);
   CO_TRY(Vector vector, co_await std::move(evaluating));
   if (ready.function->name == "quantile_over_time" && !vector.rows.empty()) {

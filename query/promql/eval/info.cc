@@ -26,8 +26,6 @@ namespace {
 constexpr std::array<std::string_view, 2> kIdentifyingLabels = {"instance", "job"};
 constexpr std::uint32_t kNoInfo = std::numeric_limits<std::uint32_t>::max();
 
-// Of the regular expressions made here.
-constexpr std::size_t kRegexpBytesMax = 1 << 20;
 // More of them are not searched for: all info series are read.
 constexpr std::size_t kValuesInSelector = 64;
 
@@ -43,7 +41,7 @@ bool is_info(const Row& row, const InfoMatchers& matchers) {
 }
 
 Result<LabelMatcher> make_matcher(std::string_view name, MatchKind kind, std::string value) {
-  return LabelMatcher::make(std::string(name), kind, std::move(value), kRegexpBytesMax);
+  return LabelMatcher::make(std::string(name), kind, std::move(value), storage::Regexps());
 }
 
 Result<LabelMatcher> one_of(std::string_view label, const ValueSet& values) {

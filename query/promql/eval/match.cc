@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 
 #include "query/promql/eval/binary_op.h"
+#include "query/promql/eval/counted_work.h"
 #include "query/promql/eval/key_numbers.h"
 #include "query/promql/eval/match_side.h"
 #include "query/promql/eval/merge.h"
@@ -42,8 +43,10 @@ struct Conflict {
 
 class Matcher {
  public:
-  Matcher(const Binary& binary, Vector left, Vector right, std::size_t steps, TextArena& texts)
+  Matcher(const Binary& binary, Vector left, Vector right, std::size_t steps, TextArena& texts,
+          WorkBudget& budget)
       : binary_(binary),
+        counted_(budget),
         matching_(binary.matching),
         swapped_(matching_.cardinality == MatchCardinality::kOneToMany),
         steps_(steps),
@@ -61,13 +64,14 @@ class Matcher {
     Conflict conflict = find_duplicate();
     // With it there can be as many pairs as both sides have rows, multiplied.
     if (!conflict.message.empty()) return fail(Errc::kInvalidArgument, conflict.message);
-    make_partners();
-    make_pairs();
+    TRY_VOID(make_partners());
+    TRY_VOID(make_pairs());
     if (is_trim(binary_.op)) {
       if (any_match()) inform_no_histograms(binary_.op, at, annotations);
       return Vector();
     }
-    if (const auto step = find_collision(); step && *step < conflict.step) {
+    TRY(const auto collision, find_collision());
+    if (collision && *collision < conflict.step) {
       conflict.message = matching_.cardinality == MatchCardinality::kOneToOne
                              ? "multiple matches for labels: many-to-one matching must be explicit "
                                "(group_left/group_right)"
@@ -75,7 +79,7 @@ class Matcher {
                                "matches";
     }
     if (!conflict.message.empty()) return fail(Errc::kInvalidArgument, conflict.message);
-    Vector result = compute();
+    TRY(Vector result, compute());
     TRY_VOID(merge_equal(result));
     return result;
   }
@@ -155,75 +159,102 @@ class Matcher {
     });
   }
 
-  void make_partners() {
+  [[nodiscard]] std::size_t column_bytes() const { return steps_ * sizeof(double); }
+
+  Result<void> make_partners() {
     first_partner_.assign(one_.signatures(), kNone);
-    for (std::uint32_t r = 0; r < one_.rows().size(); ++r) add_partner(r);
-    if (!matching_.fill_right) return;  // of the one side, even if that is the left one
+    for (std::uint32_t r = 0; r < one_.rows().size(); ++r) TRY_VOID(add_partner(r));
+    if (!matching_.fill_right) return {};  // of the one side, even if that is the left one
     all_filled_.assign(steps_, *matching_.fill_right);
     for (std::uint32_t s = 0; s < one_.signatures(); ++s) {
       if (one_.first(s) == kNone) continue;
+      TRY_VOID(counted_.bytes(column_bytes()));
       std::vector<double>& column = columns_.emplace_back(all_filled_);
       one_.remove_present(s, column);
       partners_.push_back({column.data(), nullptr, first_partner_[s]});
       first_partner_[s] = static_cast<std::uint32_t>(partners_.size() - 1);
     }
+    return {};
   }
 
-  void add_partner(std::uint32_t row) {
+  Result<void> add_partner(std::uint32_t row) {
     const Row& one = one_.rows()[row];
-    std::uint32_t& first = first_partner_[one_.signature(row)];
-    for (std::uint32_t p = first; p != kNone; p = partners_[p].next) {
-      if (!gives_same(*partners_[p].labels, one.labels)) continue;
-      std::vector<double>& column = own_column(partners_[p]);
-      for (std::size_t i = 0; i < steps_; ++i) {
-        if (is_present(one.values[i])) column[i] = one.values[i];
+    const std::uint32_t signature = one_.signature(row);
+    const auto next = static_cast<std::uint32_t>(partners_.size());
+    TRY_VOID(counted_.values(steps_ + 1));
+    if (one_.has_several(signature)) {
+      const std::uint32_t number = numbers_of_included_.number(included(signature, one.labels));
+      if (number < with_included_.size()) {
+        TRY(std::vector<double>* const column, own_column(partners_[with_included_[number]]));
+        for (std::size_t i = 0; i < steps_; ++i) {
+          if (is_present(one.values[i])) (*column)[i] = one.values[i];
+        }
+        return {};
       }
-      return;
+      with_included_.push_back(next);
     }
-    partners_.push_back({one.values.data(), &one.labels, first});
-    first = static_cast<std::uint32_t>(partners_.size() - 1);
+    partners_.push_back({one.values.data(), &one.labels, first_partner_[signature]});
+    first_partner_[signature] = next;
+    return {};
   }
 
-  [[nodiscard]] bool gives_same(const Labels& a, const Labels& b) const {
-    return std::ranges::all_of(include_,
-                               [&](std::string_view name) { return a.get(name) == b.get(name); });
+  // A signature and the labels that a row gives to results.
+  [[nodiscard]] std::string_view included(std::uint32_t signature, const Labels& labels) {
+    key_.assign(reinterpret_cast<const char*>(&signature), sizeof signature);
+    for (const std::string_view name : include_) {
+      const std::string_view value = labels.get(name);
+      const auto size = static_cast<std::uint32_t>(value.size());
+      key_.append(reinterpret_cast<const char*>(&size), sizeof size).append(value);
+    }
+    return key_;
   }
 
   // A copy of a row's column, which other rows can be added to.
-  std::vector<double>& own_column(Partner& partner) {
+  Result<std::vector<double>*> own_column(Partner& partner) {
     if (partner.own == nullptr) {
+      TRY_VOID(counted_.bytes(column_bytes()));
       partner.own = &columns_.emplace_back(partner.values, partner.values + steps_);
       partner.values = partner.own->data();
     }
-    return *partner.own;
+    return partner.own;
   }
 
-  void make_pairs() {
-    const auto count = static_cast<std::uint32_t>(many_.rows().size());
-    pairs_.reserve(count);
-    for (std::uint32_t m = 0; m < count; ++m) add_pairs(m);
-    if (!matching_.fill_left) return;
-    for (std::uint32_t r = 0; r < one_.rows().size(); ++r) fill_many(r);
+  Result<void> make_pairs() {
+    const auto rows = static_cast<std::uint32_t>(many_.rows().size());
+    pairs_.reserve(rows);
+    for (std::uint32_t m = 0; m < rows; ++m) TRY_VOID(add_pairs(m));
+    if (!matching_.fill_left) return {};
+    for (std::uint32_t r = 0; r < one_.rows().size(); ++r) {
+      TRY_VOID(counted_.bytes(column_bytes()));
+      TRY_VOID(counted_.values(steps_ + 1));
+      fill_many(r);
+    }
+    return {};
   }
 
-  void add_pairs(std::uint32_t many) {
+  Result<void> add_pairs(std::uint32_t many) {
     Row& row = many_.rows()[many];
     const std::uint32_t signature = many_.signature(many);
     if (one_.first(signature) == kNone) {
       if (matching_.fill_right) pairs_.push_back({many, all_filled_.data(), filled_labels(row)});
-      return;
+      return {};
     }
     for (std::uint32_t p = first_partner_[signature]; p != kNone; p = partners_[p].next) {
       const Partner& partner = partners_[p];
+      TRY_VOID(counted_.values(steps_ + 1));
       if (p == first_partner_[signature] && partner.next == kNone) {  // the only one
         pairs_.push_back(
             {many, partner.values, result_labels(std::move(row.labels), *partner.labels)});
       } else if (overlap(row.values, partner.values)) {
+        // The last pair of a row gets its column, the others a copy.
+        TRY_VOID(counted_.bytes(column_bytes() + sizeof(Pair) +
+                                (row.labels.size() + include_.size()) * sizeof(Label)));
         pairs_.push_back({many, partner.values,
                           partner.labels == nullptr ? filled_labels(row)
                                                     : result_labels(row.labels, *partner.labels)});
       }
     }
+    return {};
   }
 
   // Gives a row of the one side a partner where it has none.
@@ -259,10 +290,10 @@ class Matcher {
 
   // The first step with two results that one to one matching, or the labels of results, do not
   // allow.
-  [[nodiscard]] std::optional<std::size_t> find_collision() const {
+  Result<std::optional<std::size_t>> find_collision() {
     const bool one_to_one = matching_.cardinality == MatchCardinality::kOneToOne;
     // Then rows keep their own labels.
-    if (!one_to_one && include_.empty() && !drops_name(binary_)) return std::nullopt;
+    if (!one_to_one && include_.empty() && !drops_name(binary_)) return {};
     struct Seen {
       std::size_t pair;
       std::vector<std::uint8_t> steps;  // empty: only `pair`
@@ -281,7 +312,9 @@ class Matcher {
         seen.push_back({p, {}});
         continue;
       }
+      TRY_VOID(counted_.values(steps_ + 1));
       if (seen[number].steps.empty()) {
+        TRY_VOID(counted_.bytes(steps_));
         seen[number].steps.resize(steps_);
         first = std::min(first, mark(pairs_[seen[number].pair], seen[number].steps));
       }
@@ -302,12 +335,14 @@ class Matcher {
     return first;
   }
 
-  Vector compute() {
+  Result<Vector> compute() {
     Vector result;
     result.ordered = ordered_;
     result.rows.reserve(pairs_.size());
+    Result<void> done;
     with_operator(binary_.op, [&](auto function) {
-      for (std::size_t p = 0; p < pairs_.size(); ++p) {
+      for (std::size_t p = 0; p < pairs_.size() && done; ++p) {
+        done = counted_.values(steps_ + 1);
         Pair& pair = pairs_[p];
         std::vector<double>& many = many_.rows()[pair.many].values;
         const bool last = p + 1 == pairs_.size() || pairs_[p + 1].many != pair.many;
@@ -316,6 +351,7 @@ class Matcher {
         result.rows.push_back({std::move(pair.labels), std::move(values)});
       }
     });
+    TRY_VOID(done);
     return result;
   }
 
@@ -331,6 +367,7 @@ class Matcher {
   }
 
   const Binary& binary_;
+  CountedWork counted_;
   const VectorMatching& matching_;
   const bool swapped_;  // the one side is the left one
   const std::size_t steps_;
@@ -342,6 +379,10 @@ class Matcher {
   MatchSide many_;
   std::vector<Partner> partners_;
   std::vector<std::uint32_t> first_partner_;  // of each signature of the one side
+  // Of signatures with several rows: a number for what included() tells apart, and its partner.
+  KeyNumbers numbers_of_included_;
+  std::vector<std::uint32_t> with_included_;
+  std::string key_;
   std::vector<double> all_filled_;
   std::deque<std::vector<double>> columns_;
   std::vector<Pair> pairs_;
@@ -350,8 +391,9 @@ class Matcher {
 }  // namespace
 
 Result<Vector> match_vectors(const Binary& binary, Vector left, Vector right, const Steps& steps,
-                             Position at, TextArena& texts, Annotations& annotations) {
-  return Matcher(binary, std::move(left), std::move(right), steps.count, texts)
+                             Position at, TextArena& texts, Annotations& annotations,
+                             WorkBudget& budget) {
+  return Matcher(binary, std::move(left), std::move(right), steps.count, texts, budget)
       .run(at, annotations);
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace halite::query::promql {
 namespace {
@@ -122,10 +123,12 @@ std::size_t SeriesWindows::evaluate_until(TimestampMs known, const Samples& samp
   const std::size_t count = plan_->steps.count;
   first_ = behind_ = 0;
   run_ = {};
-  find_resets(samples);
+  bool are_resets_known = false;
   while (step < count) {
     const TimestampMs end = plan_->end_of(step) + plan_->behind_ms;
     if (end > known || !may_go_on()) break;
+    // Not before a window is complete: it may take thousands of blocks.
+    if (!std::exchange(are_resets_known, true)) find_resets(samples);
     behind_ = skip_until(samples.times, behind_, end);
     // Of an instant selector, only the newest sample matters.
     if (plan_->function == nullptr && behind_ > 0) first_ = behind_ - 1;

@@ -46,6 +46,16 @@ TEST(Annotations, CountThoseAboveTen) {
   EXPECT_EQ(annotations.infos().back(), "1 more info annotations omitted");
 }
 
+TEST(Annotations, KeepNoMoreThanAThousand) {
+  Annotations annotations("a");
+  for (int i = 0; i < 5'000; ++i) {
+    annotations.inform(fmt::format("{}", i), {});
+    annotations.check_quantile(2 + i, {});
+  }
+  EXPECT_EQ(annotations.infos().back(), "990 more info annotations omitted");
+  EXPECT_EQ(annotations.warnings().back(), "990 more warning annotations omitted");
+}
+
 TEST(Annotations, NameQuantilesThatAreNone) {
   Annotations annotations("a");
   annotations.check_quantile(0, {});

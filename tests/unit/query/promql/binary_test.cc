@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "query/query_budget.h"
 #include "tests/unit/query/promql/columns.h"
 
 namespace halite::query::promql {
@@ -46,7 +47,7 @@ class PromqlBinary : public testing::Test {
                        .fill_left = ask.fill_left,
                        .fill_right = ask.fill_right};
     return evaluate_binary(binary, std::move(left), std::move(right), {.count = steps}, {}, texts_,
-                           annotations_);
+                           annotations_, budget_);
   }
   // The rows of the result, or the error's message.
   std::vector<std::string> rows(const Ask& to_ask, Value left, Value right, std::size_t steps = 1) {
@@ -65,6 +66,8 @@ class PromqlBinary : public testing::Test {
 
   TextArena texts_;
   Annotations annotations_{"a </ b"};
+  FakeClock clock_{0};
+  QueryBudget budget_{{.bytes_max = 1 << 20}, clock_, {}};
 };
 
 Vector totals() {

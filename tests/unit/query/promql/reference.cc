@@ -371,8 +371,17 @@ std::string plain_number(double value) {
   if (std::isnan(value)) return "NaN";
   if (std::isinf(value)) return value > 0 ? "+Inf" : "-Inf";
   std::array<char, 2000> text;
-  const auto end = std::to_chars(text.begin(), text.end(), value, std::chars_format::fixed);
-  return {text.data(), end.ptr};
+  const bool large = std::abs(value) >= 1e17;  // of which `fixed` writes more digits than needed
+  const auto end = std::to_chars(text.begin(), text.end(), value,
+                                 large ? std::chars_format::scientific : std::chars_format::fixed);
+  std::string number(text.data(), end.ptr);
+  if (!large) return number;
+  const std::size_t e = number.find('e');
+  const std::size_t digits = std::stoul(number.substr(e + 2)) + 1;  // behind "e+"
+  number.resize(e);
+  std::erase(number, '.');
+  number.append(digits + (value < 0 ? 1 : 0) - number.size(), '0');
+  return number;
 }
 
 const std::vector<LabelMatcher>* matchers_of(const Expr& expr) {

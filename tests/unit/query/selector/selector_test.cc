@@ -26,7 +26,7 @@ std::string parsed(std::string_view text) {
 }
 
 LabelMatcher matcher(MatchKind kind, std::string value) {
-  return LabelMatcher::make("a", kind, std::move(value), 1 << 20).value();
+  return LabelMatcher::make("a", kind, std::move(value), storage::Regexps()).value();
 }
 
 TEST(Selector, HasTheFormsOfPromql) {
@@ -87,7 +87,8 @@ TEST(Selector, NamesNotAllSeriesByAccident) {
 TEST(Selector, HasLimits) {
   EXPECT_EQ(parse_selector("abcd", {.bytes_max = 4}).value().matchers.size(), 1);
   EXPECT_EQ(parse_selector("abcde", {.bytes_max = 4}).error().code, Errc::kTooLarge);
-  const auto large = parse_selector(R"({a=~"((x{100}){100}){100}"})", {.regexp_bytes_max = 1000});
+  const auto large =
+      parse_selector(R"({a=~"((x{100}){100}){100}"})", {.regexps = storage::Regexps(1000)});
   EXPECT_FALSE(large);
 }
 
@@ -99,7 +100,7 @@ TEST(LabelMatcher, ComparesWholeValues) {
   EXPECT_TRUE(matcher(MatchKind::kRegexp, "a.c").matches("a\nc"));
   EXPECT_FALSE(matcher(MatchKind::kNotRegexp, "a.*").matches("abc"));
   EXPECT_TRUE(matcher(MatchKind::kNotRegexp, "a").matches("abc"));
-  EXPECT_FALSE(LabelMatcher::make("a", MatchKind::kRegexp, "a)(b", 1 << 20));
+  EXPECT_FALSE(LabelMatcher::make("a", MatchKind::kRegexp, "a)(b", storage::Regexps()));
 }
 
 TEST(LabelMatcher, TakesAnAbsentLabelAsEmpty) {

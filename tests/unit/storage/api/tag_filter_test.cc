@@ -16,7 +16,8 @@ using testing::IsEmpty;
 // Those of the values that pass.
 std::vector<std::string> passing(FilterType type, const std::string& pattern,
                                  const std::vector<std::string>& values) {
-  const auto matcher = TagMatcher::compile({.type = type, .key = "host", .pattern = pattern});
+  const auto matcher =
+      TagMatcher::compile({.type = type, .key = "host", .pattern = pattern}, Regexps());
   if (!matcher) return {"error: " + matcher.error().message};
   std::vector<std::string> passed;
   for (const std::string& value : values) {
@@ -82,7 +83,8 @@ TEST(TagFilter, NotKeyMatchesNoSeriesThatHasTheKey) {
 
 TEST(TagFilter, RefusesPatternsWithoutWhatTheirTypeNeeds) {
   const auto refusal = [](FilterType type, const std::string& pattern) {
-    const auto matcher = TagMatcher::compile({.type = type, .key = "host", .pattern = pattern});
+    const auto matcher =
+        TagMatcher::compile({.type = type, .key = "host", .pattern = pattern}, Regexps());
     return matcher ? Error{} : matcher.error();
   };
   EXPECT_EQ(refusal(FilterType::kLiteralOr, "").message, "Filter cannot be null or empty");
@@ -97,7 +99,7 @@ TEST(TagFilter, RefusesPatternsWithoutWhatTheirTypeNeeds) {
 TEST(TagFilter, RegexpBytesAtTheirMaximumAndOneLess) {
   const TagFilter filter{.type = FilterType::kRegexp, .key = "host", .pattern = "web[0-9]{1,20}"};
   const auto fits = [&filter](std::size_t bytes) {
-    return TagMatcher::compile(filter, bytes).has_value();
+    return TagMatcher::compile(filter, Regexps(bytes)).has_value();
   };
   std::size_t enough = 1 << 20;
   std::size_t too_little = 1024;  // the least that may be set
@@ -108,7 +110,7 @@ TEST(TagFilter, RegexpBytesAtTheirMaximumAndOneLess) {
     (fits(middle) ? enough : too_little) = middle;
   }
   EXPECT_TRUE(fits(enough));
-  const auto refused = TagMatcher::compile(filter, enough - 1);
+  const auto refused = TagMatcher::compile(filter, Regexps(enough - 1));
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, Errc::kTooLarge);
   EXPECT_EQ(
@@ -121,7 +123,7 @@ TEST(TagFilter, RegexpBytesAtTheirMaximumAndOneLess) {
 TEST(TagFilter, RegexpProgramIsBounded) {
   const TagFilter filter{
       .type = FilterType::kRegexp, .key = "host", .pattern = "((a{100}){100}){100}"};
-  const auto refused = TagMatcher::compile(filter, 4096);
+  const auto refused = TagMatcher::compile(filter, Regexps(4096));
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().message, HasSubstr("regular expression"));
 }
@@ -131,6 +133,23 @@ TEST(TagFilter, Names) {
   EXPECT_EQ(filter_type_name(FilterType::kNotILiteralOr), "not_iliteral_or");
   EXPECT_EQ(filter_type_name(FilterType::kNotKey), "not_key");
   EXPECT_THAT(filter_literals({.key = "host", .pattern = "a||b|"}), ElementsAre("a", "b"));
+}
+
+TEST(TagFilter, RegularExpressionsOfARequestShareALimit) {
+  const TagFilter large = {.type = FilterType::kRegexp, .key = "host", .pattern = ".{500}"};
+  const Regexps regexps;
+  const Regexps copy = regexps;
+  std::size_t compiled = 0;
+  Result<std::shared_ptr<const TagMatcher>> one = TagMatcher::compile(large, regexps);
+  for (; one && compiled < 1000; ++compiled) one = TagMatcher::compile(large, copy);
+  // Each takes less than all that one may, and more than a fifth of it.
+  EXPECT_GE(compiled, Regexps::kTogether);
+  EXPECT_LT(compiled, 5 * Regexps::kTogether);
+  ASSERT_FALSE(one);
+  EXPECT_EQ(one.error().code, Errc::kTooLarge);
+  EXPECT_THAT(one.error().message, HasSubstr("32 times query.regexp_bytes_max"));
+  EXPECT_FALSE(TagMatcher::compile(large, regexps));
+  EXPECT_TRUE(TagMatcher::compile(large, Regexps()));
 }
 
 }  // namespace

@@ -97,7 +97,8 @@ class Population {
       if (below(2) == 0) one.want_any_of(some_values());
       if (below(2) == 0) {
         const TagFilter filter = some_pattern();
-        one.want_match(TagMatcher::compile(filter).value(), filter.type == FilterType::kRegexp);
+        one.want_match(TagMatcher::compile(filter, Regexps()).value(),
+                       filter.type == FilterType::kRegexp);
       }
       if (below(6) == 0) one.want_absent();
     }
