@@ -106,7 +106,7 @@ Result<CopyResult> copy_points(CopyJob job, const Print& err) {
   WalkState state = found.value_or(WalkState());
   state.task = job.task;
   if (!found) state.began = SystemClock().now_ms();
-  const auto keep = job.resume ? std::optional(state.errors_bytes) : std::nullopt;
+  const auto keep = found ? std::optional(state.errors_bytes) : std::nullopt;
   TRY(auto refused, RefusedLines::open(job.errors, keep, err));
   job.walk.from = state.position;
   Copy sink(job, std::move(refused), std::move(state));

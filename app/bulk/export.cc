@@ -241,7 +241,7 @@ Result<ImportTotals> export_points(ExportJob job, const Print& err) {
   WalkState state = found.value_or(WalkState());
   state.task = job.task;
   TRY(auto output, Output::open(job.path, state.output_bytes, found.has_value()));
-  const auto keep = job.resume ? std::optional(state.errors_bytes) : std::nullopt;
+  const auto keep = found ? std::optional(state.errors_bytes) : std::nullopt;
   TRY(auto refused, RefusedLines::open(job.errors, keep, err));
   job.walk.from = state.position;
   Export sink(job, std::move(output), std::move(refused), state);

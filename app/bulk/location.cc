@@ -1,6 +1,10 @@
 #include "app/bulk/location.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
+
+#include "common/bytes/ascii.h"
 
 namespace halite::app {
 
@@ -24,11 +28,16 @@ Result<Location> parse_location(std::string_view text) {
     }
     return location;
   }
-  if (text.contains("://")) {
+  // HOST:PORT without http:// would make a directory of that name.
+  const std::size_t colon = text.rfind(':');
+  const std::string_view port = text.substr(std::min(text.size(), colon + 1));
+  const bool has_port = colon != std::string_view::npos && !text.contains('/') && !port.empty() &&
+                        std::ranges::all_of(port, is_digit);
+  if (text.contains("://") || has_port) {
     return fail(
         Errc::kInvalidArgument,
         fmt::format("\"{}\" is not a location: write http://HOST:PORT, hbase://QUORUM[/ROOT] or "
-                    "a data directory",
+                    "a data directory, as ./NAME if it has a colon",
                     text));
   }
   location.settings = {"store=engine", fmt::format("data_dir={}", text)};

@@ -16,6 +16,13 @@ namespace {
 Result<TimestampMs> parse_edge(std::string_view flag, const std::string& text,
                                TimestampMs standard) {
   if (text.empty()) return standard;
+  // Queries take "1700000000.5" as OpenTSDB does: as 17000000005 ms, in 1970.
+  constexpr std::size_t kSecondsDigits = 10;
+  constexpr std::size_t kWithMs = kSecondsDigits + 4;
+  if (text.find('.') == kSecondsDigits && text.size() != kWithMs) {
+    return fail(Errc::kInvalidArgument,
+                fmt::format("{}: \"{}\" needs three digits behind the dot", flag, text));
+  }
   auto time = query::parse_time(text, {.now = SystemClock().now_ms(), .timezone = {}});
   if (time) return time;
   return fail(Errc::kInvalidArgument, fmt::format("{}: {}", flag, time.error().message));

@@ -12,11 +12,11 @@ namespace halite::app {
 namespace {
 
 constexpr std::uint64_t kShownMax = 10;
-constexpr std::size_t kTextBytesMax = 1024;  // of a refused line
+constexpr std::size_t kReasonBytesMax = 1024;
 constexpr std::size_t kWriteBytes = 1 << 20;
 
 std::string one_line(std::string_view text) {
-  std::string line(text.substr(0, kTextBytesMax));
+  std::string line(text);
   std::ranges::replace_if(line, [](unsigned char byte) { return byte < ' ' || byte == 0x7F; }, ' ');
   return line;
 }
@@ -51,12 +51,12 @@ Result<void> RefusedLines::add(std::string_view input, std::uint64_t line, std::
                                std::string_view text) {
   if (shown_ < kShownMax) {
     ++shown_;
-    err_(fmt::format("{}:{}: {}{}", input, line, one_line(reason),
+    err_(fmt::format("{}:{}: {}{}", input, line, one_line(reason.substr(0, kReasonBytesMax)),
                      shown_ == kShownMax ? " (further refused lines are not shown)" : ""));
   }
   if (!file_) return {};
   waiting_ +=
-      fmt::format("{}\t{}\t{}\t{}\n", one_line(input), line, one_line(reason), one_line(text));
+      fmt::format("{}\t{}\t{}\t{}\n", one_line(input), line, one_line(reason.substr(0, kReasonBytesMax)), one_line(text));
   return waiting_.size() < kWriteBytes ? Result<void>() : write();
 }
 

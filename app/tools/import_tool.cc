@@ -101,7 +101,7 @@ Result<ImportTotals> Run::run() {
   if (!found) {
     TRY(begin_.format, choose_format());
   }
-  const auto keep = flags_.resume ? std::optional(begin_.errors_bytes) : std::nullopt;
+  const auto keep = found ? std::optional(begin_.errors_bytes) : std::nullopt;
   TRY(refused_, RefusedLines::open(flags_.errors, keep, err_));
   TRY(const ImportTotals totals, flags_.url.empty() ? into_store() : into_server());
   TRY_VOID(checkpoints_.remove());

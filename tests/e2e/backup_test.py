@@ -3,6 +3,7 @@
 a backup began is in it, it costs no more than what is new, and damage is told by file."""
 
 import json
+import re
 import threading
 import unittest
 
@@ -125,6 +126,28 @@ class Backups(support.HaliteTest):
         self.assertEqual(code, 2, out + err)
         self.assertIn(largest.name, err)
         self.assertFalse((self.scratch / "hurt.restoring").exists())
+
+    def test_after_an_older_backup_was_restored(self):
+        def halite(*arguments):
+            code, out, err = self.run_halite(*arguments)
+            self.assertEqual(code, 0, out + err)
+            return out
+
+        def write(name):
+            path = self.scratch / f"{name}.txt"
+            path.write_text("".join(f"{name} {T + second} {second} s=a\n" for second in range(5000)))
+            return str(path)
+
+        halite("import", "--quiet", "--data-dir", "data", write("one"))
+        halite("backup", "--data-dir", "data", "--to", "kept")
+        first = re.search(r"\d{8}T\d{6}\.\d{3}Z", halite("backups", "list", "--in", "kept")).group()
+        halite("import", "--quiet", "--data-dir", "data", write("two"))
+        halite("backup", "--data-dir", "data", "--to", "kept")
+        # From here on its files have the numbers of others.
+        halite("restore", "--from", "kept", "--backup", first, "--data-dir", "again")
+        halite("import", "--quiet", "--data-dir", "again", write("six"))
+        self.assertNotIn("damaged", halite("backup", "--data-dir", "again", "--to", "kept"))
+        halite("backup", "--data-dir", "again", "--to", "kept")
 
     def test_a_check_of_a_running_server(self):
         server = self.started()

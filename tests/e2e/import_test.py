@@ -112,10 +112,29 @@ class Files(ImportTest):
         self.assertEqual([(row[0], int(row[1])) for row in rows],
                          [(file, at + 1) for at in sorted(wrong)])
         self.assertEqual(rows[0][3], wrong[5])
+        self.assertEqual(len(rows[2][3]), len(wrong[29_999]))  # whole, so that it can be mended
         self.assertIn("x", rows[0][2])
         server = self.served()
         [found] = self.points(server, "sum:m", 40_000).values()
         self.assertEqual(len(found), len(good) - 3)
+
+    def test_a_file_for_errors_that_exists_stays_as_it_is(self):
+        file = self.write("a.txt", line("m", T, 1, host="a"))
+        errors = self.write("errors", "precious")
+        for resume in ((), ("--resume",)):
+            _, err = self.run_import("--errors", errors, *resume, file, expect=FAILED)
+            self.assertIn("exists; choose another file by --errors", err)
+            self.assertEqual((self.scratch / "errors").read_text(), "precious")
+
+    def test_what_is_no_place_and_no_time(self):
+        self.run_import(self.write("a.txt", line("m", T, 1, host="a")))
+        code, _, err = self.run_halite("migrate", "--from", "data", "--to", "127.0.0.1:1")
+        self.assertEqual(code, FAILED)
+        self.assertIn("write http://HOST:PORT", err)
+        self.assertFalse((self.scratch / "127.0.0.1:1").exists())
+        code, _, err = self.run_halite("export", "--data-dir", "data", "--end", f"{T}.5")
+        self.assertEqual(code, FAILED)
+        self.assertIn("three digits behind the dot", err)
 
     def test_points_past_the_time_they_are_kept(self):
         now = int(time.time())

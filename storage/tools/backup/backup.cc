@@ -100,10 +100,11 @@ class Making {
     StoredFile file{.path = path, .content = {}};
     TRY(file.content, contents_.content_of(from, count));
     const auto last = last_.find(path);
-    if (last != last_.end() && last->second.content == file.content) {
-      file.damaged = last->second.damaged;  // report it in every backup that has this content
-    } else if (path.ends_with(kTable)) {
-      TRY_VOID(look_for_damage(from, last != last_.end() ? &last->second.content : nullptr, file));
+    const bool same = last != last_.end() && last->second.content == file.content;
+    // Damage is reported in every backup that has this content.
+    if (path.ends_with(kTable) && !(same && last->second.damaged.empty())) {
+      const bool has_other = last != last_.end() && !same;
+      TRY_VOID(look_for_damage(from, has_other ? &last->second.content : nullptr, file));
     }
     TRY_VOID(counted_.go_on());
     for (const std::string& what : file.damaged) {
@@ -116,13 +117,10 @@ class Making {
     return file;
   }
 
-  // Checks a table that the previous backup does not have. `last`: what the previous backup has
-  // under that name.
+  // Checks a table that the previous backup does not have as it is. `last`: what the previous
+  // backup has under that name, which may be another table: numbers of files are used again after
+  // an older backup was restored.
   Result<void> look_for_damage(const std::string& from, const ContentId* last, StoredFile& file) {
-    if (last != nullptr && last->bytes == file.content.bytes) {
-      file.damaged.push_back(fmt::format(
-          "differs from its copy in an earlier backup, {}, which still exists", last->name()));
-    }
     rocksdb::Options options;
     options.env = env_.get();
     options.merge_operator = rocks::greatest_time_operator();
@@ -131,6 +129,10 @@ class Making {
     for (const auto& damage : rocks::check_table(files_, options, from, each)) {
       if (damage.may_pass) return fail(Errc::kUnavailable, from + ": " + damage.what);
       file.damaged.push_back(damage.what);
+    }
+    if (!file.damaged.empty() && last != nullptr && last->bytes == file.content.bytes) {
+      file.damaged.push_back(fmt::format(
+          "differs from its copy in an earlier backup, {}, which still exists", last->name()));
     }
     return {};
   }
