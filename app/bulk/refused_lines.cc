@@ -55,8 +55,8 @@ Result<void> RefusedLines::add(std::string_view input, std::uint64_t line, std::
                      shown_ == kShownMax ? " (further refused lines are not shown)" : ""));
   }
   if (!file_) return {};
-  waiting_ +=
-      fmt::format("{}\t{}\t{}\t{}\n", one_line(input), line, one_line(reason.substr(0, kReasonBytesMax)), one_line(text));
+  waiting_ += fmt::format("{}\t{}\t{}\t{}\n", one_line(input), line,
+                          one_line(reason.substr(0, kReasonBytesMax)), one_line(text));
   return waiting_.size() < kWriteBytes ? Result<void>() : write();
 }
 

@@ -38,12 +38,12 @@ TEST_F(RefusedLinesTest, WritesWhereWhyAndWhat) {
   EXPECT_EQ(shown_[0], "a\tfile:7: two lines");
 }
 
-TEST_F(RefusedLinesTest, CutsLongLinesAndShowsTheFirst) {
+TEST_F(RefusedLinesTest, KeepsWholeLinesAndShowsTheFirst) {
   const auto lines = open();
   const std::string line(5000, 'x');
   for (std::uint64_t i = 1; i <= 3000; ++i) ASSERT_TRUE(lines->add("f", i, "why", line));
   EXPECT_EQ(lines->sync().value(), text().size());
-  EXPECT_EQ(text().substr(0, 1036), "f\t1\twhy\t" + std::string(1024, 'x') + "\nf\t2");
+  EXPECT_TRUE(text().starts_with("f\t1\twhy\t" + line + "\nf\t2"));
   EXPECT_EQ(std::ranges::count(text(), '\n'), 3000);
   ASSERT_EQ(shown_.size(), 10U);
   EXPECT_FALSE(shown_[8].contains("not shown"));
