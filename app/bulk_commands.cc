@@ -92,8 +92,9 @@ void BulkCommands::declare_import(CLI::App& app) {
       ->add_option("--jobs", importing_.jobs,
                    "Threads that parse (default: one for each processor)")
       ->check(CLI::Range(0U, kJobsMax));
-  import_->add_option("--rate", importing_.points_per_s_max,
-                      "Store at most so many points a second (default: no limit)")
+  import_
+      ->add_option("--rate", importing_.points_per_s_max,
+                   "Store at most so many points a second (default: no limit)")
       ->check(CLI::NonNegativeNumber);
   import_->add_flag("--quiet", importing_.quiet, "Show no progress");
   import_
@@ -186,11 +187,13 @@ void BulkCommands::declare_migrate(CLI::App& app) {
       "--follow", migrating_.follow,
       "After the copy, copy what the source still receives, until it has nothing new "
       "for two minutes");
-  migrate_->add_option("--late-ms", migrating_.overlap_ms,
-                       "How late followed points may be (default: 3600000)")
+  migrate_
+      ->add_option("--late-ms", migrating_.overlap_ms,
+                   "How late followed points may be (default: 3600000)")
       ->check(CLI::NonNegativeNumber);
-  migrate_->add_option("--quiet-ms", migrating_.quiet_ms,
-                       "How long the source must have nothing new (default: 120000)")
+  migrate_
+      ->add_option("--quiet-ms", migrating_.quiet_ms,
+                   "How long the source must have nothing new (default: 120000)")
       ->check(CLI::NonNegativeNumber);
   migrate_->add_flag("--resume", migrating_.resume, "Continue the migration that was interrupted");
   migrate_->add_option("--checkpoint", migrating_.checkpoint,
