@@ -56,13 +56,9 @@ SeriesTable::SeriesTable(SeriesLimits limits, UidWidths widths)
       tags_(std::size_t{limits.series} + kPageSeries),
       pages_((std::size_t{limits.series} + kPageSeries - 1) / kPageSeries) {}
 
-SeriesTable::~SeriesTable() {
-  for (const std::atomic<SeriesPage*>& page : pages_) delete page.load();
-}
-
 const Series& SeriesTable::at(SeriesId id) const {
   HALITE_CHECK(id < made_, "a series id of another store");
-  const SeriesPage* const page = pages_[id / kPageSeries].load(std::memory_order_acquire);
+  const SeriesPage* const page = pages_.find(id / kPageSeries);
   return page->at(id);
 }
 
@@ -149,7 +145,7 @@ Result<void> SeriesTable::reserve(std::span<const Restored> series) {
   SeriesId end = made_;
   for (const SeriesId id : ids) {
     if (id >= limits_.series) return full();
-    make_page(id);
+    pages_.make(id / kPageSeries);
     end = std::max(end, id + 1);
   }
   restored_.addMany(ids.size(), ids.data());
@@ -250,7 +246,7 @@ Result<SeriesId> SeriesTable::append(Metric& metric, const TagSet& tags, std::ui
   TRY_VOID(check_room(1, kOwnBytes));
   const SeriesId id = free_id();
   if (id >= limits_.series) return full();
-  make_page(id);
+  pages_.make(id / kPageSeries);
   put(metric, tags, shard, id);
   bytes_ += kOwnBytes;
   if (id >= made_) made_.store(id + 1);
@@ -259,14 +255,8 @@ Result<SeriesId> SeriesTable::append(Metric& metric, const TagSet& tags, std::ui
   return id;
 }
 
-void SeriesTable::make_page(SeriesId id) {
-  std::atomic<SeriesPage*>& page = pages_[id / kPageSeries];
-  if (page.load() != nullptr) return;
-  page.store(std::make_unique<SeriesPage>().release(), std::memory_order_release);
-}
-
 void SeriesTable::put(Metric& metric, const TagSet& tags, std::uint32_t shard, SeriesId id) {
-  Series& series = pages_[id / kPageSeries].load()->give(id);
+  Series& series = pages_.find(id / kPageSeries)->give(id);
   series.id = id;
   series.shard = shard;
   series.metric = MetricName(metric.shared);
@@ -360,7 +350,7 @@ void SeriesTable::reclaim(const Removed& removed) {
   tags_.reclaim(removed.tags);
   const std::lock_guard grow(grow_mutex_);
   if constexpr (kIdsAreChecked) {
-    for (const SeriesId id : removed.series) pages_[id / kPageSeries].load()->free(id);
+    for (const SeriesId id : removed.series) pages_.find(id / kPageSeries)->free(id);
   }
   unused_ids_.insert(unused_ids_.end(), removed.series.begin(), removed.series.end());
 }

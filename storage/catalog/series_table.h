@@ -26,6 +26,7 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <boost/unordered/unordered_flat_set.hpp>
 
+#include "common/page_table.h"
 #include "storage/api/point_store.h"
 #include "storage/catalog/epochs.h"
 #include "storage/catalog/index/tag_index.h"
@@ -59,7 +60,6 @@ struct NewSeries {
 class SeriesTable {
  public:
   explicit SeriesTable(SeriesLimits limits, UidWidths widths = {});
-  ~SeriesTable();
   SeriesTable(const SeriesTable&) = delete;
   SeriesTable& operator=(const SeriesTable&) = delete;
 
@@ -211,7 +211,6 @@ class SeriesTable {
   [[nodiscard]] std::unexpected<Error> full() const;  // the limit of series is reached
   [[nodiscard]] SeriesId free_id();                   // needs grow_mutex_
   Result<SeriesId> append(Metric& metric, const TagSet& tags, std::uint32_t shard);
-  void make_page(SeriesId id);  // unless it exists; needs grow_mutex_
   Result<void> reserve(std::span<const Restored> series);
   // Fills the place of the id.
   void put(Metric& metric, const TagSet& tags, std::uint32_t shard, SeriesId id);
@@ -224,13 +223,13 @@ class SeriesTable {
   const UidWidths widths_;
   TagIndex tags_;
   Epochs epochs_;
-  std::shared_mutex shape_mutex_;                // shared to add, exclusive to remove
-  std::mutex grow_mutex_;                        // for appending
-  std::vector<std::atomic<SeriesPage*>> pages_;  // the vector never grows
-  std::atomic<SeriesId> made_ = 0;               // all ids are below
-  std::vector<SeriesId> unused_ids_;             // below made_; guarded by grow_mutex_
-  IdSet restored_;                               // until end_restore(); guarded by grow_mutex_
-  std::vector<SeriesIdRange> unused_ranges_;     // also unused; guarded by grow_mutex_
+  std::shared_mutex shape_mutex_;             // shared to add, exclusive to remove
+  std::mutex grow_mutex_;                     // for appending
+  PageTable<SeriesPage> pages_;               // grow_mutex_ to make one
+  std::atomic<SeriesId> made_ = 0;            // all ids are below
+  std::vector<SeriesId> unused_ids_;          // below made_; guarded by grow_mutex_
+  IdSet restored_;                            // until end_restore(); guarded by grow_mutex_
+  std::vector<SeriesIdRange> unused_ranges_;  // also unused; guarded by grow_mutex_
   std::atomic<SeriesId> size_ = 0;
   std::atomic<std::size_t> bytes_ = 0;
   std::atomic<std::uint64_t> removals_ = 0;  // these two change with shape_mutex_ exclusive

@@ -54,10 +54,6 @@ TagIndex::IndexedTag& TagIndex::TagShard::make() {
 
 TagIndex::TagIndex(std::size_t sets_max) : pages_((sets_max + kPageSets - 1) / kPageSets) {}
 
-TagIndex::~TagIndex() {
-  for (const std::atomic<Page*>& page : pages_) delete page.load();
-}
-
 TagIndex::SetKey TagIndex::key_of(BytesView bytes) {
   return {.bytes = bytes,
           .hash = static_cast<std::uint32_t>(XXH3_64bits(bytes.data(), bytes.size()))};
@@ -72,7 +68,7 @@ const TagSet* TagIndex::find(BytesView bytes) const {
 }
 
 const TagSet& TagIndex::at(TagSetId id) const {
-  const Page* const page = pages_[id / kPageSets].load(std::memory_order_acquire);
+  const Page* const page = pages_.find(id / kPageSets);
   return *(*page)[id % kPageSets].load(std::memory_order_acquire);
 }
 
@@ -125,12 +121,7 @@ TagSetId TagIndex::place(const TagSet& set) {
     id = unused_ids_.back();
     unused_ids_.pop_back();
   }
-  HALITE_CHECK(id / kPageSets < pages_.size(), "no more tag sets than series");
-  std::atomic<Page*>& page = pages_[id / kPageSets];
-  if (page.load() == nullptr) {
-    page.store(std::make_unique<Page>().release(), std::memory_order_release);
-  }
-  (*page.load())[id % kPageSets].store(&set, std::memory_order_release);
+  pages_.make(id / kPageSets).page[id % kPageSets].store(&set, std::memory_order_release);
   return id;
 }
 

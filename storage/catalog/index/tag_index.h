@@ -29,6 +29,7 @@
 #include <roaring/roaring.hh>
 
 #include "common/bytes/bytes.h"
+#include "common/page_table.h"
 #include "storage/api/series.h"
 #include "storage/catalog/index/posting_list.h"
 
@@ -37,7 +38,6 @@ namespace halite::storage {
 class TagIndex {
  public:
   explicit TagIndex(std::size_t sets_max);
-  ~TagIndex();
   TagIndex(const TagIndex&) = delete;
   TagIndex& operator=(const TagIndex&) = delete;
 
@@ -188,9 +188,9 @@ class TagIndex {
   boost::unordered_flat_map<std::pair<NameKind, std::uint64_t>, std::string_view> renamed_;
 
   std::mutex place_mutex_;
-  TagSetId placed_ = 0;                    // guarded by place_mutex_
-  std::vector<TagSetId> unused_ids_;       // below placed_; guarded by place_mutex_
-  std::vector<std::atomic<Page*>> pages_;  // the vector never grows
+  TagSetId placed_ = 0;               // guarded by place_mutex_
+  std::vector<TagSetId> unused_ids_;  // below placed_; guarded by place_mutex_
+  PageTable<Page> pages_;
 };
 
 }  // namespace halite::storage

@@ -1,7 +1,6 @@
 #include "storage/tsdb/core/newest_points.h"
 
 #include <algorithm>
-#include <memory>
 
 namespace halite::storage::engine {
 namespace {
@@ -13,25 +12,9 @@ constexpr std::size_t kSeriesPerLock = 256;
 
 }  // namespace
 
-NewestPoints::~NewestPoints() {
-  for (const std::atomic<Page*>& page : pages_) delete page.load(std::memory_order_relaxed);
-}
-
 NewestPoints::NewestPoint* NewestPoints::at(SeriesId id) const {
-  Page* const page = pages_[id / kPageSeries].load(std::memory_order_acquire);
+  Page* const page = pages_.find(id / kPageSeries);
   return page == nullptr ? nullptr : &(*page)[id % kPageSeries];
-}
-
-NewestPoints::NewestPoint& NewestPoints::make(SeriesId id) {
-  std::atomic<Page*>& place = pages_[id / kPageSeries];
-  Page* page = place.load(std::memory_order_acquire);
-  if (page == nullptr) {
-    auto fresh = std::make_unique<Page>();
-    if (place.compare_exchange_strong(page, fresh.get(), std::memory_order_acq_rel)) {
-      page = fresh.release();
-    }
-  }
-  return (*page)[id % kPageSeries];
 }
 
 NewestPoints::Found NewestPoints::find(std::uint32_t shard_index,

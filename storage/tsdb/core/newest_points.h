@@ -9,7 +9,6 @@
 #pragma once
 
 #include <array>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -17,6 +16,7 @@
 #include <span>
 #include <vector>
 
+#include "common/page_table.h"
 #include "storage/api/point_store.h"
 
 namespace halite::storage::engine {
@@ -26,7 +26,6 @@ class NewestPoints {
   // Ids are below series_max.
   NewestPoints(std::uint32_t shards, SeriesId series_max)
       : shards_(shards), pages_(series_max / kPageSeries + 1) {}
-  ~NewestPoints();
   NewestPoints(const NewestPoints&) = delete;
   NewestPoints& operator=(const NewestPoints&) = delete;
 
@@ -60,15 +59,16 @@ class NewestPoints {
   using Page = std::array<NewestPoint, kPageSeries>;
 
   [[nodiscard]] NewestPoint* at(SeriesId id) const;  // null: unknown
-  [[nodiscard]] NewestPoint& make(SeriesId id);
+  [[nodiscard]] NewestPoint& make(SeriesId id) {
+    return pages_.make(id / kPageSeries).page[id % kPageSeries];
+  }
 
   struct Shard {
     std::mutex mutex;
     std::uint64_t version = 0;  // guarded by mutex
   };
   std::deque<Shard> shards_;
-  // An entry is accessed only under the lock of its shard. The first user creates a page.
-  std::vector<std::atomic<Page*>> pages_;
+  PageTable<Page> pages_;  // an entry is accessed only under the lock of its shard
 };
 
 }  // namespace halite::storage::engine

@@ -1,7 +1,6 @@
 #include "storage/tsdb/head/head.h"
 
 #include <algorithm>
-#include <memory>
 #include <mutex>
 #include <utility>
 
@@ -78,30 +77,19 @@ void decide(const std::vector<Undecided>& undecided, TimeRange range,
 Head::Head(std::uint64_t number, std::uint32_t shards, SeriesId series_max)
     : number_(number), shards_(shards), pages_(series_max / kPageSeries + 1) {}
 
-Head::~Head() {
-  for (std::atomic<Page*>& page : pages_) delete page.load(std::memory_order_relaxed);
-}
-
 void Head::set_position(SeriesId id, std::uint32_t position) {
-  std::atomic<Page*>& entry = pages_[id / kPageSeries];
-  Page* page = entry.load(std::memory_order_acquire);
-  if (page == nullptr) {
-    auto fresh = std::make_unique<Page>();
-    fresh->fill(0);
-    if (entry.compare_exchange_strong(page, fresh.get(), std::memory_order_acq_rel)) {
-      page = fresh.release();
-      account(sizeof(Page), 0);
-    }
-  }
-  (*page)[id % kPageSeries] = position + 1;
+  const auto [page, is_new] = pages_.make(id / kPageSeries);
+  if (is_new) account(sizeof(Page), 0);
+  page[id % kPageSeries] = position + 1;
 }
 
 void Head::copy_positions(const Head& other) {
-  for (std::size_t i = 0; i < other.pages_.size(); ++i) {
-    const Page* const page = other.pages_[i].load(std::memory_order_acquire);
-    if (page == nullptr) continue;
-    delete pages_[i].exchange(new Page(*page), std::memory_order_acq_rel);
-    account(sizeof(Page), 0);
+  for (std::size_t i = 0; i < other.pages_.used(); ++i) {
+    const Page* const copied = other.pages_.find(i);
+    if (copied == nullptr) continue;
+    const auto [page, is_new] = pages_.make(i);
+    if (is_new) account(sizeof(Page), 0);
+    page = *copied;
   }
 }
 

@@ -12,6 +12,7 @@
 #include <span>
 #include <vector>
 
+#include "common/page_table.h"
 #include "storage/tsdb/chunk/codecs/points.h"
 #include "storage/tsdb/head/head_shard.h"
 
@@ -21,7 +22,6 @@ class Head {
  public:
   // Ids are below series_max, shards below `shards`.
   Head(std::uint64_t number, std::uint32_t shards, SeriesId series_max);
-  ~Head();
   Head(const Head&) = delete;
 
   // Heads are numbered in ascending order. Points of the greater number win.
@@ -34,14 +34,14 @@ class Head {
 
   // The position of the series in its shard, if any. Hold the lock of the shard.
   [[nodiscard]] std::optional<std::uint32_t> position_of(SeriesId id) const {
-    const Page* page = pages_[id / kPageSeries].load(std::memory_order_acquire);
+    const Page* page = pages_.find(id / kPageSeries);
     const std::uint32_t position = page == nullptr ? 0 : (*page)[id % kPageSeries];
     if (position == 0) return std::nullopt;
     return position - 1;
   }
   // Prefetches the memory that position_of() reads.
   void prefetch_position(SeriesId id) const {
-    const Page* page = pages_[id / kPageSeries].load(std::memory_order_acquire);
+    const Page* page = pages_.find(id / kPageSeries);
     if (page != nullptr) __builtin_prefetch(&(*page)[id % kPageSeries]);
   }
   void set_position(SeriesId id, std::uint32_t position);
@@ -81,8 +81,7 @@ class Head {
 
   const std::uint64_t number_;
   std::vector<HeadShard> shards_;
-  // An entry is accessed only under the lock of its shard. The first user creates a page.
-  std::vector<std::atomic<Page*>> pages_;
+  PageTable<Page> pages_;  // an entry is accessed only under the lock of its shard
   std::atomic<std::size_t> bytes_ = 0;
   std::atomic<std::uint64_t> points_ = 0;
   std::atomic<std::uint64_t> series_ = 0;
