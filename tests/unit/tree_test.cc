@@ -2,6 +2,7 @@
 // (common <- storage <- {ingest, query} <- web <- app) and against the rooms that each
 // CMakeLists.txt names, the size of files, and that names which a file imports are used.
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -84,15 +85,31 @@ std::vector<std::string> own_includes(std::istream& text) {
   return includes;
 }
 
+bool has_word(std::string_view text, std::string_view word) {
+  const auto in_word = [text](std::size_t at) {
+    return at < text.size() &&
+           (std::isalnum(static_cast<unsigned char>(text[at])) != 0 || text[at] == '_');
+  };
+  for (std::size_t at = 0; (at = text.find(word, at)) != std::string_view::npos; ++at) {
+    if (!in_word(at - 1) && !in_word(at + word.size())) return true;
+  }
+  return false;
+}
+
 // Names that a source text brings in by `using a::b;` or `namespace b = ..;` and does not use.
 // clang-tidy looks for them only in files that it reads by themselves.
 std::vector<std::string> unused_names(const std::string& text) {
-  static const std::regex kBrought(R"((?:^|\n)(?:using [\w:]*::(\w+);|namespace (\w+) = ))");
+  static const std::regex kBrought(R"(using [\w:]*::(\w+);|namespace (\w+) = )");
   std::vector<std::string> unused;
-  for (std::sregex_iterator found(text.begin(), text.end(), kBrought), end; found != end; ++found) {
-    const std::string name = (*found)[1].matched ? (*found)[1].str() : (*found)[2].str();
-    const std::string after(found->suffix().first, text.end());
-    if (!std::regex_search(after, std::regex("\\b" + name + "\\b"))) unused.push_back(name);
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size() - 1) + 1;
+    const std::string line = text.substr(begin, end - begin);
+    begin = end;
+    if (!line.starts_with("using ") && !line.starts_with("namespace ")) continue;
+    std::smatch found;
+    if (!std::regex_search(line, found, kBrought, std::regex_constants::match_continuous)) continue;
+    const std::string name = found[found[1].matched ? 1 : 2];
+    if (!has_word(std::string_view(text).substr(end), name)) unused.push_back(name);
   }
   return unused;
 }

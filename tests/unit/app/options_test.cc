@@ -205,8 +205,10 @@ TEST(Settings, ReferenceIsCurrent) {
          "halite serve --print-config=markdown > docs/reference/settings.md";
 }
 
-// The settings that source files of a kind name, by the first group of `pattern` in a line.
-std::set<std::string> named_in(std::string_view extension, const std::regex& pattern) {
+// The settings that source files of a kind name, by the first group of `pattern` in a line that
+// holds `needed`.
+std::set<std::string> named_in(std::string_view extension, std::string_view needed,
+                               const std::regex& pattern) {
   std::set<std::string> named;
   for (const char* folder : {"common", "storage", "ingest", "query", "web", "app"}) {
     const std::filesystem::path root = std::filesystem::path(HALITE_SOURCE_DIR) / folder;
@@ -214,6 +216,7 @@ std::set<std::string> named_in(std::string_view extension, const std::regex& pat
       if (entry.path().extension() != extension) continue;
       std::ifstream text(entry.path());
       for (std::string line; std::getline(text, line);) {
+        if (!line.contains(needed)) continue;
         std::smatch found;
         if (std::regex_search(line, found, pattern)) named.insert(found[1]);
       }
@@ -241,7 +244,7 @@ class NamedSettings : public testing::Test {
 // "... (web.body_bytes_max)", "... query.series_max raises it".
 TEST_F(NamedSettings, OfMessagesExist) {
   expect_known(named_in(
-      ".cc",
+      ".cc", "\"",
       std::regex(
           R"re("[^"]*\b((?:ingest|query|storage|rocksdb|web)\.[a-z_]+_(?:max|ms|bytes))\b)re")));
 }
@@ -249,7 +252,7 @@ TEST_F(NamedSettings, OfMessagesExist) {
 // std::size_t line_bytes_max = 64 << 10;  // web.line_bytes_max: without the line's end
 TEST_F(NamedSettings, OfOptionsExist) {
   expect_known(named_in(
-      ".h",
+      ".h", "; ",
       std::regex(
           R"re(;\s+// ((?:ingest|query|storage|rocksdb|web|log|threads)\.(?!cc\b|h\b)[a-z_]+)\b)re")));
 }

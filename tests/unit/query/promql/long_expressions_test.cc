@@ -16,7 +16,7 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr std::size_t kMany = test::kSanitized ? 30'000 : 100'000;  // too many for a stack
+constexpr std::size_t kMany = test::kSanitized ? 10'000 : 100'000;  // too many for a stack
 
 std::string repeated(std::string_view text, std::size_t count) {
   std::string all;

@@ -9,8 +9,8 @@
 namespace halite::storage {
 namespace {
 
-constexpr int kSteps = test::kSanitized ? 500 : 1500;
-constexpr int kSyncedSteps = 300;
+constexpr int kSteps = test::kSanitized ? 250 : 1500;
+constexpr int kSyncedSteps = test::kSanitized ? 150 : 300;
 
 class PointStoreModel : public PointStoreContract {
  protected:

@@ -17,6 +17,7 @@
 #include "common/units.h"
 #include "tests/support/model_seeds.h"
 #include "tests/support/run_task.h"
+#include "tests/support/sanitized.h"
 #include "tests/unit/storage/cells/counter_world.h"
 
 namespace halite::storage {
@@ -26,7 +27,7 @@ using test::kCountersNow;
 using test::run_task;
 using test::Sums;
 
-constexpr int kStepsDefault = 300;
+constexpr int kStepsDefault = test::kSanitized ? 150 : 300;
 constexpr int kStepsOfAMetric = 25;
 constexpr std::int64_t kKeyMs = 600'000;
 

@@ -15,6 +15,7 @@
 
 #include "tests/support/model_seeds.h"
 #include "tests/support/run_task.h"
+#include "tests/support/sanitized.h"
 #include "tests/unit/storage/tsdb/engine_world.h"
 #include "tests/unit/storage/tsdb/instants.h"
 
@@ -27,7 +28,7 @@ using test::WorldPoints;
 using test::WorldValue;
 
 constexpr std::uint32_t kSeries = 25;
-constexpr int kStepsDefault = 300;
+constexpr int kStepsDefault = test::kSanitized ? 150 : 300;
 
 using Maybe = std::optional<WorldValue>;  // nothing = no such point
 

@@ -17,6 +17,7 @@
 #include "tests/support/exact_percentile.h"
 #include "tests/support/model_seeds.h"
 #include "tests/support/run_task.h"
+#include "tests/support/sanitized.h"
 #include "tests/unit/storage/tsdb/engine_world.h"
 
 namespace halite::storage {
@@ -25,7 +26,7 @@ namespace {
 using test::run_task;
 
 constexpr TimestampMs kBegin = 1'700'006'400'000;  // a day begins
-constexpr int kStepsDefault = 150;
+constexpr int kStepsDefault = test::kSanitized ? 80 : 150;
 constexpr std::int64_t kTtlMs = 3 * kDayMs;
 constexpr double kPercentiles[] = {0, 50, 99, 100};
 
