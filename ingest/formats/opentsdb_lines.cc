@@ -54,8 +54,7 @@ class OpentsdbParser final : public PointParser {
     }
     const auto point = parse_point_words(line, rules_);
     if (!point) {
-      const bool number = point.error().reason == RefusalReason::kInvalidValue;
-      to.refuse((number ? "invalid value: " : "") + point.error().text + unit_hint(line));
+      to.refuse(plain_refusal(point.error()) + unit_hint(line));
       return;
     }
     names_.set(point->series);

@@ -63,11 +63,7 @@ class ImportBatch::OpentsdbLines final : public Impl {
   std::optional<Parsed> take() override {
     if (!round_) return std::nullopt;
     std::vector<BatchRefusal> refused = round_->take_refused();
-    for (BatchRefusal& refusal : refused) {
-      if (refusal.why.reason == RefusalReason::kInvalidValue) {
-        refusal.why.text.insert(0, "invalid value: ");
-      }
-    }
+    for (BatchRefusal& refusal : refused) refusal.why.text = plain_refusal(refusal.why);
     Parsed parsed{.points = round_->take_batch(), .refused = std::move(refused)};
     round_.reset();
     return parsed;

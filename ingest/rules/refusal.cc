@@ -17,6 +17,11 @@ std::string_view refusal_name(RefusalReason reason) {
   return kNames[static_cast<std::size_t>(reason)];
 }
 
+std::string plain_refusal(const Refused& refused) {
+  if (refused.reason != RefusalReason::kInvalidValue) return refused.text;
+  return (refused.bad_time ? "invalid time: " : "invalid value: ") + refused.text;
+}
+
 std::unexpected<Refused> refuse(RefusalReason reason, std::string text) {
   return std::unexpected(Refused{.reason = reason, .text = std::move(text)});
 }

@@ -30,7 +30,12 @@ struct Refused {
   RefusalReason reason = RefusalReason::kIllegalArgument;
   std::string text;     // OpenTSDB's message where one exists
   bool passes = false;  // temporary: the point may be accepted later
+  // With kInvalidValue: the time is no number, which OpenTSDB's replies call a value, too.
+  bool bad_time = false;
 };
+
+// "invalid value: ..." or "invalid time: ...": the reason without the protocol's words.
+[[nodiscard]] std::string plain_refusal(const Refused& refused);
 
 [[nodiscard]] std::unexpected<Refused> refuse(RefusalReason reason, std::string text);
 // A refusal of kIllegalArgument.

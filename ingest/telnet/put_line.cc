@@ -59,7 +59,11 @@ std::optional<Words> split_words(std::string_view rest) {
 std::expected<NamedPoint, Refused> parse_put_words(const Words& words, const PointRules& rules) {
   if (words.metric.empty()) return illegal("empty metric name");
   const auto timestamp = parse_line_timestamp(words.timestamp);
-  if (!timestamp) return refuse(RefusalReason::kInvalidValue, timestamp.error());
+  if (!timestamp) {
+    auto refused = refuse(RefusalReason::kInvalidValue, timestamp.error());
+    refused.error().bad_time = true;
+    return refused;
+  }
   if (*timestamp <= 0) return illegal(fmt::format("invalid timestamp: {}", *timestamp));
   if (words.value.empty()) return illegal("empty value");
   auto tags = parse_tags(words.tags);
