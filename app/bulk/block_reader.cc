@@ -10,6 +10,8 @@
 namespace halite::app {
 namespace {
 
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";  // some programs begin a text with it
+
 // Finds a missing file before anything is read. True for a regular file.
 Result<bool> check_input(const std::string& file) {
   if (file == "-") return false;
@@ -86,7 +88,10 @@ Result<std::string_view> BlockReader::peek() {
     if (!rest_.empty()) break;
     end_file();
   }
-  return rest_;
+  std::string_view text = rest_;
+  if (at_.offset == 0 && text.starts_with(kByteOrderMark))
+    text.remove_prefix(kByteOrderMark.size());
+  return text;
 }
 
 Result<void> BlockReader::skip_to(const InputPosition& from) {
@@ -110,12 +115,18 @@ Result<void> BlockReader::skip_to(const InputPosition& from) {
     rest_.erase(0, skipped);
     at_.offset += skipped;
   }
+  if (first_line_.starts_with(kByteOrderMark)) first_line_.erase(0, kByteOrderMark.size());
   return {};
 }
 
 std::uint64_t BlockReader::blocks() const {
   const std::scoped_lock lock(mutex_);
   return blocks_;
+}
+
+bool BlockReader::found_damage() const {
+  const std::scoped_lock lock(mutex_);
+  return failed_ && failed_->code == Errc::kCorruption;
 }
 
 // Drops the rest of a line that is too long.
@@ -150,12 +161,29 @@ Result<std::optional<TextBlock>> BlockReader::next_block(std::string text) {
     bool more = true;
     while (more && (text.size() <= kBlockBytes || (end == 0 && text.size() <= kLineBytesMax))) {
       const std::size_t before = text.size();
-      TRY(more, fill(text));
+      Result<bool> filled = fill(text);
+      if (!filled) {
+        failed_ = std::move(filled).error();
+        break;
+      }
+      more = *filled;
       // The last byte read before may be the line feed that was kept back.
       end = std::max(end, lines_end(text, std::max<std::size_t>(before, 1) - 1));
     }
+    if (failed_) {
+      // The lines before the error are good; the last one may be cut off.
+      end = text.rfind('\n') + 1;
+      if (end == 0) return std::unexpected(*failed_);
+    }
     if (!more) end = text.size();
-    if (text.empty()) continue;
+    if (text.empty()) {
+      std::string ignored = at_.offset == 0 ? input_->ignored() : std::string();
+      if (ignored.empty()) continue;
+      TextBlock block{.number = blocks_++, .begin = at_, .ignored = std::move(ignored)};
+      end_file();
+      block.end = at_;
+      return block;
+    }
     TextBlock block{.number = blocks_++, .begin = at_, .first_line = first_line_, .ends = !more};
     if (end == 0) {
       block.too_long = true;
@@ -167,7 +195,11 @@ Result<std::optional<TextBlock>> BlockReader::next_block(std::string text) {
       text.resize(end);
       block.text = std::move(text);
       at_.offset += end;
+      if (block.begin.offset == 0 && block.text.starts_with(kByteOrderMark)) {
+        block.text.erase(0, kByteOrderMark.size());
+      }
     }
+    block.ignored = input_->ignored();
     if (block.begin.offset == 0) {
       first_line_ = block.text.substr(0, std::min(block.text.find('\n'), kBlockBytes));
     }

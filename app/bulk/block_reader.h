@@ -34,10 +34,12 @@ struct TextBlock {
   std::uint64_t number = 0;  // counts from 0
   InputPosition begin;
   InputPosition end = {};
-  std::string first_line;  // of the file, if it is not in `text`: for formats with a header
-  std::string text = {};   // whole lines; the last one of a file may lack its line feed
-  bool ends = false;       // the file ends here
-  bool too_long = false;   // `text` is the beginning of one line that is too long
+  std::string first_line = {};  // of the file, if it is not in `text`: for formats with a header
+  // Whole lines; the last one of a file may lack its line feed. Without a byte order mark.
+  std::string text = {};
+  bool ends = false;         // the file ends here
+  bool too_long = false;     // `text` is the beginning of one line that is too long
+  std::string ignored = {};  // what follows in the file and is not read: TextInput::ignored()
 };
 
 class BlockReader {
@@ -51,8 +53,9 @@ class BlockReader {
   // there is none. Valid until next() is called.
   Result<std::string_view> peek();
 
-  // The next block; nothing at the end. An error is final: later calls return it, too. `buffer`:
-  // the text of a block that is no longer needed, whose memory is used again.
+  // The next block; nothing at the end. An error is final: later calls return it, too. It comes
+  // behind the blocks of all whole lines before it. `buffer`: the text of a block that is no longer
+  // needed, whose memory is used again.
   Result<std::optional<TextBlock>> next(std::string buffer = {});
 
   [[nodiscard]] const std::vector<std::string>& files() const { return files_; }
@@ -61,6 +64,8 @@ class BlockReader {
   [[nodiscard]] std::uint64_t bytes_read() const { return bytes_read_; }
   // The number of blocks that next() has returned.
   [[nodiscard]] std::uint64_t blocks() const;
+  // Whether next() ended at compressed data that is damaged or ends early.
+  [[nodiscard]] bool found_damage() const;
 
  private:
   explicit BlockReader(std::vector<std::string> files) : files_(std::move(files)) {}

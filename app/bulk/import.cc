@@ -160,6 +160,11 @@ Result<void> Import::store(const TextBlock& block, std::uint64_t lines,
     TRY_VOID(report(block, imported.refused, after));
   }
   after.lines += lines;
+  if (!block.ignored.empty()) {
+    ++after.totals.refused;
+    TRY_VOID(job_.refused.add(job_.reader.files()[block.begin.file], after.lines + 1, block.ignored,
+                              ""));
+  }
   after.position = block.end;
   done_ = after;
   job_.progress.set(job_.reader.bytes_read(), done_.totals);

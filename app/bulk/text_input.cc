@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <string_view>
@@ -20,6 +21,7 @@ namespace {
 constexpr std::size_t kPackedBytes = 1 << 20;  // read at a time
 constexpr std::string_view kGzipMagic = "\x1f\x8b";
 constexpr std::string_view kZstdMagic = "\x28\xb5\x2f\xfd";
+constexpr std::string_view kSkippedMagic = "\x2a\x4d\x18";  // behind a byte 0x50 to 0x5F
 constexpr std::size_t kMagicBytes = 4;
 
 // The bytes as they are. The first few can be looked at before they are read.
@@ -73,19 +75,56 @@ class PlainInput final : public TextInput {
   std::uint64_t bytes_ = 0;
 };
 
+// Whether a gzip member begins here, also one of which only the first byte is left.
+bool begins_gzip(std::string_view bytes) {
+  return bytes.starts_with(kGzipMagic) || (!bytes.empty() && kGzipMagic.starts_with(bytes));
+}
+
+// Whether a zstd frame begins here, also one of which only the first bytes are left. Some programs
+// write frames between them that are to be skipped.
+bool begins_zstd(std::string_view bytes) {
+  if (bytes.size() < kMagicBytes) return !bytes.empty() && kZstdMagic.starts_with(bytes);
+  const bool skipped = (static_cast<unsigned char>(bytes.front()) & 0xF0U) == 0x50U &&
+                       bytes.substr(1, kSkippedMagic.size()) == kSkippedMagic;
+  return skipped || bytes.starts_with(kZstdMagic);
+}
+
 // Packed bytes, filled from a plain input.
 class PackedBytes {
  public:
   explicit PackedBytes(std::unique_ptr<PlainInput> input)
       : input_(std::move(input)), bytes_(kPackedBytes) {}
 
-  // False at the end of the file.
-  Result<bool> fill() {
-    TRY(size_, input_->read(bytes_));
-    return size_ > 0;
+  // The bytes that follow: at least `count`, of which there are few, or all that the file still
+  // has. Valid until the next call.
+  Result<std::string_view> look(std::size_t count) {
+    while (end_ - begin_ < count && !ended_) {
+      std::memmove(bytes_.data(), bytes_.data() + begin_, end_ - begin_);
+      end_ -= begin_;
+      begin_ = 0;
+      TRY(const std::size_t got, input_->read(std::span<char>(bytes_).subspan(end_)));
+      ended_ = got == 0;
+      end_ += got;
+    }
+    return std::string_view(bytes_.data() + begin_, end_ - begin_);
   }
-  [[nodiscard]] char* data() { return bytes_.data(); }
-  [[nodiscard]] std::size_t size() const { return size_; }
+  void take(std::size_t count) { begin_ += count; }
+
+  // Between two members or frames: whether another one follows. If not, the rest of the file is
+  // read: zero bytes are padding, as for the program gzip.
+  Result<bool> has_more(bool (*begins)(std::string_view bytes)) {
+    TRY(std::string_view rest, look(kMagicBytes));
+    if (begins(rest)) return true;
+    while (!rest.empty()) {
+      garbage_ = garbage_ || rest.find_first_not_of('\0') != std::string_view::npos;
+      take(rest.size());
+      TRY(rest, look(1));
+    }
+    return false;
+  }
+  // Whether other bytes than zero follow the last member or frame.
+  [[nodiscard]] bool garbage() const { return garbage_; }
+
   [[nodiscard]] const PlainInput& input() const { return *input_; }
 
   [[nodiscard]] std::unexpected<Error> damaged(std::string_view what) const {
@@ -95,50 +134,53 @@ class PackedBytes {
  private:
   const std::unique_ptr<PlainInput> input_;
   std::vector<char> bytes_;
-  std::size_t size_ = 0;
+  std::size_t begin_ = 0;  // of what was not taken
+  std::size_t end_ = 0;
+  bool ended_ = false;  // the file
+  bool garbage_ = false;
 };
 
 // One or more gzip members.
 class GzipInput final : public TextInput {
  public:
-  explicit GzipInput(std::unique_ptr<PlainInput> input) : packed_(std::move(input)) { begin(); }
+  explicit GzipInput(std::unique_ptr<PlainInput> input) : packed_(std::move(input)) {}
 
   Result<std::size_t> read(std::span<char> to) override {
-    state_.next_out = reinterpret_cast<std::uint8_t*>(to.data());
-    state_.avail_out = static_cast<std::uint32_t>(std::min<std::size_t>(to.size(), kPackedBytes));
-    const std::uint32_t room = state_.avail_out;
+    const auto room = static_cast<std::uint32_t>(std::min<std::size_t>(to.size(), kPackedBytes));
+    auto* const out = reinterpret_cast<std::uint8_t*>(to.data());
+    state_.next_out = out;
+    state_.avail_out = room;
     while (state_.avail_out == room) {
-      if (state_.avail_in == 0) {
-        TRY(const bool more, packed_.fill());
-        if (!more && !in_member_) return 0;
-        if (!more) return packed_.damaged("the gzip data ends early");
-        state_.next_in = reinterpret_cast<std::uint8_t*>(packed_.data());
-        state_.avail_in = static_cast<std::uint32_t>(packed_.size());
+      if (!in_member_) {
+        TRY(const bool more, packed_.has_more(begins_gzip));
+        if (!more) return 0;
+        isal_inflate_init(&state_);
+        state_.crc_flag = ISAL_GZIP;
+        state_.next_out = out;
+        state_.avail_out = room;
+        in_member_ = true;
       }
-      in_member_ = true;
-      if (isal_inflate(&state_) != ISAL_DECOMP_OK) {
-        return packed_.damaged("the gzip data is damaged");
+      // At the end of the file, text may still be inside of the decoder.
+      TRY(const std::string_view rest, packed_.look(1));
+      state_.next_in = reinterpret_cast<std::uint8_t*>(const_cast<char*>(rest.data()));
+      state_.avail_in = static_cast<std::uint32_t>(rest.size());
+      const int status = isal_inflate(&state_);
+      packed_.take(rest.size() - state_.avail_in);
+      const bool done = status == ISAL_DECOMP_OK && state_.block_state == ISAL_BLOCK_FINISH;
+      if (rest.empty() && !done && state_.avail_out == room) {
+        return packed_.damaged("the gzip data ends early: the file is truncated");
       }
-      if (state_.block_state == ISAL_BLOCK_FINISH) next_member();
+      if (status != ISAL_DECOMP_OK) return packed_.damaged("the gzip data is damaged");
+      if (done) in_member_ = false;
     }
     return room - state_.avail_out;
   }
   [[nodiscard]] std::uint64_t bytes_read() const override { return packed_.input().bytes_read(); }
+  [[nodiscard]] std::string ignored() const override {
+    return packed_.garbage() ? "the bytes behind the gzip data are ignored" : "";
+  }
 
  private:
-  void begin() {
-    isal_inflate_init(&state_);
-    state_.crc_flag = ISAL_GZIP;
-    in_member_ = false;
-  }
-  void next_member() {
-    const auto in = std::pair(state_.next_in, state_.avail_in);
-    const auto out = std::pair(state_.next_out, state_.avail_out);
-    begin();
-    std::tie(state_.next_in, state_.avail_in) = in;
-    std::tie(state_.next_out, state_.avail_out) = out;
-  }
-
   PackedBytes packed_;
   inflate_state state_{};
   bool in_member_ = false;
@@ -153,30 +195,36 @@ class ZstdInput final : public TextInput {
   Result<std::size_t> read(std::span<char> to) override {
     ZSTD_outBuffer out{.dst = to.data(), .size = to.size(), .pos = 0};
     while (out.pos == 0) {
-      if (in_.pos == in_.size && !pending_) {
-        TRY(const bool more, packed_.fill());
-        if (!more && !in_frame_) return 0;
-        if (!more) return packed_.damaged("the zstd data ends early");
-        in_ = {.src = packed_.data(), .size = packed_.size(), .pos = 0};
+      if (!in_frame_) {
+        TRY(in_frame_, packed_.has_more(begins_zstd));
+        if (!in_frame_) return 0;
       }
-      const std::size_t left = ZSTD_decompressStream(stream_.get(), &out, &in_);
-      if (ZSTD_isError(left) != 0) {
+      // At the end of the file, text may still be inside of the decoder.
+      TRY(const std::string_view rest, packed_.look(1));
+      ZSTD_inBuffer in{.src = rest.data(), .size = rest.size(), .pos = 0};
+      const std::size_t left = ZSTD_decompressStream(stream_.get(), &out, &in);
+      packed_.take(in.pos);
+      const bool failed = ZSTD_isError(left) != 0;
+      if (rest.empty() && (failed || left != 0) && out.pos == 0) {
+        return packed_.damaged("the zstd data ends early: the file is truncated");
+      }
+      if (failed) {
         return packed_.damaged(
             fmt::format("the zstd data is damaged: {}", ZSTD_getErrorName(left)));
       }
       in_frame_ = left != 0;
-      pending_ = out.pos == out.size && in_frame_;  // more may be left inside the stream
     }
     return out.pos;
   }
   [[nodiscard]] std::uint64_t bytes_read() const override { return packed_.input().bytes_read(); }
+  [[nodiscard]] std::string ignored() const override {
+    return packed_.garbage() ? "the bytes behind the zstd data are ignored" : "";
+  }
 
  private:
   PackedBytes packed_;
   const std::unique_ptr<ZSTD_DStream, decltype(&ZSTD_freeDStream)> stream_;
-  ZSTD_inBuffer in_{};
   bool in_frame_ = false;
-  bool pending_ = false;
 };
 
 }  // namespace
@@ -195,7 +243,9 @@ Result<std::unique_ptr<TextInput>> TextInput::open(const std::string& path) {
   TRY_VOID(plain->look());
   const std::string_view seen = plain->seen();
   if (seen.starts_with(kGzipMagic)) return std::make_unique<GzipInput>(std::move(plain));
-  if (seen.starts_with(kZstdMagic)) return std::make_unique<ZstdInput>(std::move(plain));
+  if (seen.size() == kMagicBytes && begins_zstd(seen)) {
+    return std::make_unique<ZstdInput>(std::move(plain));
+  }
   return plain;
 }
 
@@ -203,6 +253,14 @@ std::uint64_t file_bytes(const std::string& path) {
   struct stat status{};
   if (::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return 0;
   return static_cast<std::uint64_t>(status.st_size);
+}
+
+std::uint64_t file_modified_ns(const std::string& path) {
+  constexpr std::int64_t kNsPerS = 1'000'000'000;
+  struct stat status{};
+  if (::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return 0;
+  const std::int64_t ns = status.st_mtim.tv_sec * kNsPerS + status.st_mtim.tv_nsec;
+  return static_cast<std::uint64_t>(std::max<std::int64_t>(0, ns));
 }
 
 }  // namespace halite::app

@@ -3,8 +3,7 @@
 //
 //   Threads  not thread-safe.
 //   Errors   kNotFound, kUnavailable: it cannot be read; kCorruption: the compressed data is
-//   damaged
-//            or ends early. Messages name the input.
+//            damaged or ends early; all text before that was read. Messages name the input.
 #pragma once
 
 #include <cstddef>
@@ -24,11 +23,17 @@ class TextInput {
   virtual Result<std::size_t> read(std::span<char> to) = 0;
   // Bytes read from the file, before they were unpacked.
   [[nodiscard]] virtual std::uint64_t bytes_read() const = 0;
+  // At the end: what follows the compressed data and is not read, as text; empty: nothing, or
+  // padding of zero bytes.
+  [[nodiscard]] virtual std::string ignored() const { return {}; }
 
   static Result<std::unique_ptr<TextInput>> open(const std::string& path);
 };
 
 // The size of a regular file; 0 for anything else.
 [[nodiscard]] std::uint64_t file_bytes(const std::string& path);
+
+// When a regular file was last modified, in ns since 1970; 0 for anything else.
+[[nodiscard]] std::uint64_t file_modified_ns(const std::string& path);
 
 }  // namespace halite::app

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <zstd.h>
 
 #include "tests/support/temp_dir.h"
 
@@ -60,6 +61,12 @@ std::string lines(std::size_t bytes, std::size_t line_bytes = 100) {
     text += line + "\n";
   }
   return text;
+}
+
+std::string zstd_frame(std::string_view text) {
+  std::string packed(ZSTD_compressBound(text.size()), '\0');
+  packed.resize(ZSTD_compress(packed.data(), packed.size(), text.data(), text.size(), 1));
+  return packed;
 }
 
 void expect_in_order(const std::vector<TextBlock>& blocks) {
@@ -220,6 +227,55 @@ TEST_F(BlockReaderTest, StaysFailed) {
   EXPECT_EQ(failed.error().code, Errc::kCorruption);
   EXPECT_EQ(reader->next().error().message, failed.error().message);
   EXPECT_EQ(reader->blocks(), 1U);
+}
+
+TEST_F(BlockReaderTest, GivesTheWholeLinesBeforeATruncatedEnd) {
+  const std::string text = lines(3 * kBlockBytes);
+  const std::string packed = zstd_frame(text);
+  auto reader =
+      BlockReader::open({file(packed.substr(0, packed.size() - 10)), file("b\n")}).value();
+  std::string read;
+  auto block = reader->next();
+  for (; block && *block; block = reader->next()) read += (*block)->text;
+  ASSERT_FALSE(block);
+  EXPECT_TRUE(block.error().message.contains("truncated")) << block.error().message;
+  EXPECT_TRUE(reader->found_damage());
+  EXPECT_TRUE(text.starts_with(read));
+  EXPECT_TRUE(read.ends_with('\n'));
+  EXPECT_GT(read.size(), 2 * kBlockBytes);
+}
+
+TEST_F(BlockReaderTest, SaysThatSomethingFollowsPackedData) {
+  const auto blocks =
+      blocks_of({file(zstd_frame("a\n") + "junk"), file(zstd_frame("b\n") + std::string(9, '\0')),
+                 file(zstd_frame("") + "junk"), file("c\n")});
+  ASSERT_EQ(blocks.size(), 4U);
+  EXPECT_EQ(blocks[0].text, "a\n");
+  EXPECT_NE(blocks[0].ignored, "");
+  EXPECT_EQ(blocks[1].text, "b\n");
+  EXPECT_EQ(blocks[1].ignored, "");
+  EXPECT_EQ(blocks[2].text, "");
+  EXPECT_NE(blocks[2].ignored, "");
+  EXPECT_EQ(blocks[2].end, (InputPosition{.file = 3, .offset = 0}));
+  EXPECT_EQ(blocks[3].text, "c\n");
+}
+
+TEST_F(BlockReaderTest, SkipsAByteOrderMark) {
+  const std::string mark = "\xEF\xBB\xBF";
+  const std::string text = "header\n" + lines(2 * kBlockBytes) + mark + "last\n";
+  const std::string path = file(mark + text);
+  auto reader = BlockReader::open({path}).value();
+  EXPECT_TRUE(reader->peek().value().starts_with("header\n"));
+  const auto blocks = blocks_of(*reader);
+  EXPECT_TRUE(text_of(blocks) == text);
+  EXPECT_EQ(blocks.back().end.offset, file_bytes(path));
+  EXPECT_EQ(blocks.back().first_line, "header");
+  const auto rest = blocks_of({path}, blocks[0].end);
+  ASSERT_FALSE(rest.empty());
+  EXPECT_EQ(rest[0].first_line, "header");
+  EXPECT_TRUE(blocks[0].text + text_of(rest) == text);
+  EXPECT_EQ(text_of(blocks_of({file(mark)})), "");
+  EXPECT_EQ(text_of(blocks_of({file(mark + "a\n")})), "a\n");
 }
 
 TEST_F(BlockReaderTest, CountsBytes) {

@@ -147,6 +147,37 @@ TEST_F(TextInputTest, NamesDataThatEndsEarly) {
   }
 }
 
+// What follows the packed data, as in a copy of a tape or of a disk.
+TEST_F(TextInputTest, ReadsPackedDataThatSomethingFollows) {
+  const std::string text = sample(300'000);
+  for (const std::string& packed :
+       {gzip(text), zstd(text), gzip(text) + gzip(""), zstd("") + zstd(text)}) {
+    for (const std::string& behind :
+         {std::string(), std::string(1, '\0'), std::string(3 * kMiB, '\0'), std::string("x"),
+          std::string("\x1f-"), std::string("\0\0\0\0junk", 8), sample(2 * kMiB)}) {
+      const std::string path = file(packed + behind);
+      const auto read = read_all(path);
+      ASSERT_TRUE(read) << read.error().message;
+      EXPECT_TRUE(*read == text) << behind.size();
+      const auto input = TextInput::open(path).value();
+      std::string part(kMiB, '\0');
+      while (input->read(part).value() > 0) {
+      }
+      const bool padding = behind.find_first_not_of('\0') == std::string::npos;
+      EXPECT_EQ(input->ignored().empty(), padding) << behind.substr(0, 10);
+    }
+  }
+  EXPECT_EQ(TextInput::open(file("a\n")).value()->ignored(), "");
+}
+
+// As the program `pzstd` writes them.
+TEST_F(TextInputTest, SkipsFramesThatHoldNoText) {
+  const std::string skipped("\x50\x2a\x4d\x18\x04\0\0\0text", 12);
+  const auto read = read_all(file(skipped + zstd("a\n") + skipped + zstd("b\n") + skipped));
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(*read, "a\nb\n");
+}
+
 TEST_F(TextInputTest, NamesDamagedData) {
   const std::string text = sample(300'000);
   for (std::string packed : {gzip(text), zstd(text) + zstd(text)}) {
