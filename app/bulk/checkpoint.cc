@@ -1,5 +1,6 @@
 #include "app/bulk/checkpoint.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <boost/json.hpp>
@@ -33,13 +34,24 @@ class Numbers {
   bool complete_ = true;
 };
 
+// What a checkpoint names as the target, without the options of lines behind it.
+std::string_view target_shown(std::string_view into) {
+  into = into.substr(0, into.rfind(" precision "));
+  return into.substr(0, into.find_last_not_of(' ') + 1);
+}
+
+std::string errors_flag(const std::string& errors) {
+  return errors.empty() ? "no --errors" : "--errors " + errors;
+}
+
 }  // namespace
 
 CheckpointFile::CheckpointFile(std::string path, const std::vector<std::string>& inputs,
                                std::string into)
     : path_(std::move(path)), into_(std::move(into)) {
   for (const std::string& input : inputs) {
-    inputs_.push_back({.path = input, .bytes = file_bytes(input)});
+    inputs_.push_back(
+        {.path = input, .bytes = file_bytes(input), .modified_ns = file_modified_ns(input)});
   }
 }
 
@@ -74,9 +86,20 @@ Result<std::optional<Checkpoint>> CheckpointFile::read() const {
   const boost::json::value* const into = object.if_contains("into");
   if (into == nullptr || !into->is_string()) return damaged("a member is missing");
   if (into->get_string() != into_) {
+    const std::string_view before = target_shown(std::string_view(into->get_string()));
+    if (before == target_shown(into_)) {
+      return fail(Errc::kConflict,
+                  fmt::format("{} is of an import with another --precision or other --csv-columns; "
+                              "give the same, or remove it to begin again",
+                              path_));
+    }
     return fail(Errc::kConflict,
                 fmt::format("{} is of an import into {}, not into {}; remove it to begin again",
-                            path_, std::string_view(into->get_string()), into_));
+                            path_, before, target_shown(into_)));
+  }
+  const boost::json::value* const errors = object.if_contains("errors");
+  if (errors != nullptr && errors->is_string()) {
+    checkpoint.errors = std::string(errors->get_string());
   }
   const boost::json::value* const listed = object.if_contains("inputs");
   if (!numbers.complete() || listed == nullptr || !listed->is_array()) {
@@ -87,13 +110,26 @@ Result<std::optional<Checkpoint>> CheckpointFile::read() const {
     const boost::json::value* const input_path =
         item.is_object() ? item.get_object().if_contains("path") : nullptr;
     if (input_path == nullptr || !input_path->is_string()) return damaged("an input has no path");
-    Numbers sizes(item.get_object());
-    inputs.push_back({.path = std::string(input_path->get_string()), .bytes = sizes.take("bytes")});
+    Numbers input_numbers(item.get_object());
+    Input input{.path = std::string(input_path->get_string()),
+                .bytes = input_numbers.take("bytes")};
+    if (item.get_object().contains("modified_ns")) {
+      input.modified_ns = input_numbers.take("modified_ns");
+    } else if (inputs.size() < inputs_.size()) {  // an older version wrote it
+      input.modified_ns = inputs_[inputs.size()].modified_ns;
+    }
+    inputs.push_back(std::move(input));
+  }
+  if (std::ranges::equal(inputs, inputs_, {}, &Input::path, &Input::path) && inputs != inputs_) {
+    return fail(Errc::kConflict,
+                fmt::format("{} has another size or time than when the import was interrupted; "
+                            "remove {} to begin again",
+                            std::ranges::mismatch(inputs, inputs_).in2->path, path_));
   }
   if (inputs != inputs_ || checkpoint.position.file > inputs_.size()) {
     return fail(Errc::kConflict,
-                fmt::format("{} is of an import of other files, or the files have changed; give "
-                            "the same files in the same order, or remove it to begin again",
+                fmt::format("{} is of an import of other files; give the same files in the same "
+                            "order, or remove it to begin again",
                             path_));
   }
   return checkpoint;
@@ -102,19 +138,30 @@ Result<std::optional<Checkpoint>> CheckpointFile::read() const {
 Result<void> CheckpointFile::write(const Checkpoint& checkpoint) const {
   boost::json::array inputs;
   for (const Input& input : inputs_) {
-    inputs.push_back({{"path", input.path}, {"bytes", input.bytes}});
+    inputs.push_back(
+        {{"path", input.path}, {"bytes", input.bytes}, {"modified_ns", input.modified_ns}});
   }
-  const boost::json::value value = {{"format", kFormat},
-                                    {"into", into_},
-                                    {"inputs", std::move(inputs)},
-                                    {"lines_are", ingest::format_name(checkpoint.format)},
-                                    {"file", checkpoint.position.file},
-                                    {"offset", checkpoint.position.offset},
-                                    {"lines", checkpoint.lines},
-                                    {"points", checkpoint.totals.points},
-                                    {"refused", checkpoint.totals.refused},
-                                    {"errors_bytes", checkpoint.errors_bytes}};
+  boost::json::value value = {{"format", kFormat},
+                              {"into", into_},
+                              {"inputs", std::move(inputs)},
+                              {"lines_are", ingest::format_name(checkpoint.format)},
+                              {"file", checkpoint.position.file},
+                              {"offset", checkpoint.position.offset},
+                              {"lines", checkpoint.lines},
+                              {"points", checkpoint.totals.points},
+                              {"refused", checkpoint.totals.refused},
+                              {"errors_bytes", checkpoint.errors_bytes}};
+  if (checkpoint.errors) value.as_object()["errors"] = *checkpoint.errors;
   return storage::write_whole(*storage::posix_files(), path_, boost::json::serialize(value) + "\n");
+}
+
+Result<void> check_errors_flag(const std::string& path, const std::optional<std::string>& before,
+                               const std::string& now) {
+  if (!before || *before == now) return {};
+  return fail(Errc::kConflict,
+              fmt::format("what {} continues was begun with {}, not with {}; give the same, or "
+                          "remove the file to begin again",
+                          path, errors_flag(*before), errors_flag(now)));
 }
 
 Result<void> remove_checkpoint(const std::string& path) {

@@ -1,8 +1,11 @@
 // How far an import has come: a small JSON file, replaced atomically. `--resume` continues from it.
 //
-//   {"format":1,"into":"engine /var/halite","inputs":[{"path":"a.gz","bytes":123}],
+//   {"format":1,"into":"engine /var/halite",
+//    "inputs":[{"path":"a.gz","bytes":123,"modified_ns":1764000000000000000}],
 //    "lines_are":"opentsdb","file":0,"offset":4096,"lines":70,"points":60,"refused":10,
-//    "errors_bytes":512}
+//    "errors_bytes":512,"errors":"refused.txt"}
+//
+// Older versions wrote neither "modified_ns" nor "errors": then these are not compared.
 #pragma once
 
 #include <chrono>
@@ -36,7 +39,15 @@ struct Checkpoint {
   std::uint64_t lines = 0;  // before it in the file
   ImportTotals totals;
   std::uint64_t errors_bytes = 0;  // of the file of refused lines
+  // --errors; empty: none was given. Nothing: an older version wrote the checkpoint.
+  std::optional<std::string> errors = std::nullopt;
 };
+
+// kConflict: a task that is resumed was begun with another file of --errors than `now`. `path`: of
+// its checkpoint, which says `before`.
+[[nodiscard]] Result<void> check_errors_flag(const std::string& path,
+                                             const std::optional<std::string>& before,
+                                             const std::string& now);
 
 // Removes the file of a finished task. Not an error if there is none.
 [[nodiscard]] Result<void> remove_checkpoint(const std::string& path);
@@ -56,7 +67,8 @@ class CheckpointFile {
  private:
   struct Input {
     std::string path;
-    std::uint64_t bytes = 0;  // 0: not a regular file
+    std::uint64_t bytes = 0;        // 0: not a regular file
+    std::uint64_t modified_ns = 0;  // likewise
     bool operator==(const Input&) const = default;
   };
   const std::string path_;

@@ -104,7 +104,9 @@ class Copy final : public SliceSink {
 Result<CopyResult> copy_points(CopyJob job, const Print& err) {
   TRY(const std::optional<WalkState> found, begin_walk(job.checkpoint, job.task, job.resume));
   WalkState state = found.value_or(WalkState());
+  TRY_VOID(check_errors_flag(job.checkpoint, state.errors, job.errors));
   state.task = job.task;
+  state.errors = job.errors;
   if (!found) state.began = SystemClock().now_ms();
   const auto keep = found ? std::optional(state.errors_bytes) : std::nullopt;
   TRY(auto refused, RefusedLines::open(job.errors, keep, err));

@@ -239,7 +239,9 @@ Packing packing_of(std::string_view path) {
 Result<ImportTotals> export_points(ExportJob job, const Print& err) {
   TRY(const std::optional<WalkState> found, begin_walk(job.checkpoint, job.task, job.resume));
   WalkState state = found.value_or(WalkState());
+  TRY_VOID(check_errors_flag(job.checkpoint, state.errors, job.errors));
   state.task = job.task;
+  state.errors = job.errors;
   TRY(auto output, Output::open(job.path, state.output_bytes, found.has_value()));
   const auto keep = found ? std::optional(state.errors_bytes) : std::nullopt;
   TRY(auto refused, RefusedLines::open(job.errors, keep, err));

@@ -35,18 +35,21 @@ std::optional<WalkState> parse_state(const boost::json::value& value) {
   const auto* const refused = count("refused");
   const auto* const output_bytes = count("output_bytes");
   const auto* const errors_bytes = count("errors_bytes");
+  const auto* const errors = text("errors");  // an older version wrote none
   if (task == nullptr || metric == nullptr || format == nullptr || *format != 1 ||
       began == nullptr || time == nullptr || points == nullptr || refused == nullptr ||
       output_bytes == nullptr || errors_bytes == nullptr) {
     return std::nullopt;
   }
-  return WalkState{.task = std::string(*task),
-                   .began = *began,
-                   .position = {.metric = std::string(*metric), .time = *time},
-                   .totals = {.points = static_cast<std::uint64_t>(*points),
-                              .refused = static_cast<std::uint64_t>(*refused)},
-                   .output_bytes = static_cast<std::uint64_t>(*output_bytes),
-                   .errors_bytes = static_cast<std::uint64_t>(*errors_bytes)};
+  return WalkState{
+      .task = std::string(*task),
+      .began = *began,
+      .position = {.metric = std::string(*metric), .time = *time},
+      .totals = {.points = static_cast<std::uint64_t>(*points),
+                 .refused = static_cast<std::uint64_t>(*refused)},
+      .output_bytes = static_cast<std::uint64_t>(*output_bytes),
+      .errors_bytes = static_cast<std::uint64_t>(*errors_bytes),
+      .errors = errors == nullptr ? std::nullopt : std::optional(std::string(*errors))};
 }
 
 }  // namespace
@@ -80,15 +83,16 @@ Result<std::optional<WalkState>> begin_walk(const std::string& path, const std::
 }
 
 Result<void> write_walk_state(const std::string& path, const WalkState& state) {
-  const boost::json::value value = {{"format", 1},
-                                    {"task", state.task},
-                                    {"began", state.began},
-                                    {"metric", state.position.metric},
-                                    {"time", state.position.time},
-                                    {"points", state.totals.points},
-                                    {"refused", state.totals.refused},
-                                    {"output_bytes", state.output_bytes},
-                                    {"errors_bytes", state.errors_bytes}};
+  boost::json::value value = {{"format", 1},
+                              {"task", state.task},
+                              {"began", state.began},
+                              {"metric", state.position.metric},
+                              {"time", state.position.time},
+                              {"points", state.totals.points},
+                              {"refused", state.totals.refused},
+                              {"output_bytes", state.output_bytes},
+                              {"errors_bytes", state.errors_bytes}};
+  if (state.errors) value.as_object()["errors"] = *state.errors;
   return storage::write_whole(*storage::posix_files(), path, boost::json::serialize(value) + "\n");
 }
 

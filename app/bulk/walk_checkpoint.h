@@ -1,7 +1,7 @@
 // How far an export or a migration has come: a small JSON file, replaced atomically.
 //
 //   {"format":1,"task":"export to a.txt as csv","began":1356998400000,"metric":"sys.cpu",
-//    "time":1356998400000,"points":60,"refused":0,"output_bytes":4096,"errors_bytes":0}
+//    "time":1356998400000,"points":60,"refused":0,"output_bytes":4096,"errors_bytes":0,"errors":""}
 #pragma once
 
 #include <cstdint>
@@ -21,6 +21,7 @@ struct WalkState {
   ImportTotals totals;
   std::uint64_t output_bytes = 0;
   std::uint64_t errors_bytes = 0;
+  std::optional<std::string> errors = std::nullopt;  // as in a Checkpoint
 };
 
 // The state from which to continue; nothing if there is no path or no such file. kConflict: the

@@ -1,7 +1,11 @@
 #include "app/bulk/checkpoint.h"
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <optional>
+#include <regex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,7 +38,8 @@ class CheckpointTest : public ::testing::Test {
                                   .position = {.file = 1, .offset = 5'000'000'000},
                                   .lines = 70,
                                   .totals = {.points = 6'000'000'000, .refused = 10},
-                                  .errors_bytes = 512};
+                                  .errors_bytes = 512,
+                                  .errors = "refused \"lines\""};
 };
 
 TEST_F(CheckpointTest, ComesBack) {
@@ -49,6 +54,7 @@ TEST_F(CheckpointTest, ComesBack) {
   EXPECT_EQ(read.totals.points, checkpoint_.totals.points);
   EXPECT_EQ(read.totals.refused, checkpoint_.totals.refused);
   EXPECT_EQ(read.errors_bytes, checkpoint_.errors_bytes);
+  EXPECT_EQ(read.errors, checkpoint_.errors);
   ASSERT_TRUE(file.remove());
   ASSERT_TRUE(file.remove());  // it is gone
   EXPECT_FALSE(file.read().value().has_value());
@@ -68,6 +74,51 @@ TEST_F(CheckpointTest, IsOfItsInputsInTheirOrder) {
   EXPECT_EQ(error().code, Errc::kConflict);
   std::filesystem::remove(inputs_[1]);
   EXPECT_EQ(error().code, Errc::kConflict);
+}
+
+TEST_F(CheckpointTest, IsOfFilesThatDidNotChange) {
+  ASSERT_TRUE(CheckpointFile(path_, inputs_, "engine /a").write(checkpoint_));
+  const auto time = std::filesystem::last_write_time(inputs_[1]);
+  std::filesystem::last_write_time(inputs_[1], time + std::chrono::milliseconds(5));
+  EXPECT_EQ(error().code, Errc::kConflict);
+  EXPECT_TRUE(error().message.starts_with(inputs_[1])) << error().message;
+  std::filesystem::last_write_time(inputs_[1], time);
+  EXPECT_TRUE(CheckpointFile(path_, inputs_, "engine /a").read());
+}
+
+TEST_F(CheckpointTest, OfAnOlderVersionSaysLess) {
+  ASSERT_TRUE(CheckpointFile(path_, inputs_, "engine /a").write(checkpoint_));
+  std::ifstream file(path_, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(file), {}};
+  text = std::regex_replace(text, std::regex(",\"modified_ns\":[0-9]+"), "");
+  text = std::regex_replace(text, std::regex(R"(,"errors":".*lines\\"")"), "");
+  EXPECT_FALSE(text.contains("modified_ns"));
+  EXPECT_FALSE(text.contains("\"errors\"")) << text;
+  write(path_, text);
+  const auto read = CheckpointFile(path_, inputs_, "engine /a").read();
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ((*read)->errors, std::nullopt);
+}
+
+TEST_F(CheckpointTest, GoesOnWithTheSameErrorsFile) {
+  EXPECT_TRUE(check_errors_flag("c", std::nullopt, "a"));
+  EXPECT_TRUE(check_errors_flag("c", "a", "a"));
+  EXPECT_TRUE(check_errors_flag("c", "", ""));
+  const auto other = check_errors_flag("c", "a", "");
+  ASSERT_FALSE(other);
+  EXPECT_EQ(other.error().code, Errc::kConflict);
+  EXPECT_TRUE(other.error().message.contains("with --errors a, not with no --errors"))
+      << other.error().message;
+}
+
+TEST_F(CheckpointTest, SaysOnlyWhatUsersKnow) {
+  const std::string lines = " precision 0 columns ";
+  ASSERT_TRUE(CheckpointFile(path_, inputs_, "engine /a " + lines).write(checkpoint_));
+  const auto target = CheckpointFile(path_, inputs_, "engine /b " + lines).read();
+  EXPECT_TRUE(target.error().message.contains("into engine /a, not into engine /b;"))
+      << target.error().message;
+  const auto unit = CheckpointFile(path_, inputs_, "engine /a  precision 3 columns ").read();
+  EXPECT_TRUE(unit.error().message.contains("another --precision")) << unit.error().message;
 }
 
 TEST_F(CheckpointTest, IsOfItsTarget) {

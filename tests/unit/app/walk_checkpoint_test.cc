@@ -31,7 +31,8 @@ class WalkCheckpointTest : public ::testing::Test {
                             .position = {.metric = "sys.cpu", .time = 1'356'998'400'001},
                             .totals = {.points = 6'000'000'000, .refused = 3},
                             .output_bytes = 5'000'000'000,
-                            .errors_bytes = 77};
+                            .errors_bytes = 77,
+                            .errors = ""};
 };
 
 TEST_F(WalkCheckpointTest, ComesBack) {
@@ -46,6 +47,7 @@ TEST_F(WalkCheckpointTest, ComesBack) {
   EXPECT_EQ(read.totals.refused, state_.totals.refused);
   EXPECT_EQ(read.output_bytes, state_.output_bytes);
   EXPECT_EQ(read.errors_bytes, state_.errors_bytes);
+  EXPECT_EQ(read.errors, state_.errors);
   ASSERT_TRUE(remove_checkpoint(path_));
   ASSERT_TRUE(remove_checkpoint(path_));  // it is gone
   EXPECT_FALSE(begin_walk(path_, state_.task, true).value().has_value());
