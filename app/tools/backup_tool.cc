@@ -54,8 +54,8 @@ BackupStatus print_outcome(const Result<BackupResult>& outcome, std::string_view
     return BackupStatus::kNotDone;
   }
   for (const std::string& what : outcome->damaged) out("damaged: " + what);
-  out(fmt::format("{} {}: {} files, {:.1f} MiB, {:.1f} MiB copied", done, outcome->backup,
-                  outcome->files, static_cast<double>(outcome->bytes) / kMiB,
+  out(fmt::format("{} {}: {}, {:.1f} MiB, {:.1f} MiB copied", done, outcome->backup,
+                  counted(outcome->files, "file"), static_cast<double>(outcome->bytes) / kMiB,
                   static_cast<double>(outcome->bytes_copied) / kMiB));
   return outcome->damaged.empty() ? BackupStatus::kDone : BackupStatus::kDamaged;
 }
@@ -216,7 +216,8 @@ BackupStatus list_backups(const Options& options, const std::string& in, const P
   BackupStatus status = BackupStatus::kDone;
   for (const storage::backup::ListedBackup& backup : *found) {
     if (backup.error.empty()) {
-      out(fmt::format("{}: {} files, {:.1f} MiB", backup.name, backup.files, mib(backup.bytes)));
+      out(fmt::format("{}: {}, {:.1f} MiB", backup.name, counted(backup.files, "file"),
+                      mib(backup.bytes)));
       continue;
     }
     err(backup.error);
@@ -233,8 +234,8 @@ BackupStatus verify_backup(const Options& options, const std::string& in, const 
     return BackupStatus::kNotDone;
   }
   for (const std::string& what : outcome->damaged) out("damaged: " + what);
-  out(fmt::format("verified {}: {} files, {:.1f} MiB, {} damaged", outcome->backup, outcome->files,
-                  mib(outcome->bytes), outcome->damaged.size()));
+  out(fmt::format("verified {}: {}, {:.1f} MiB, {} damaged", outcome->backup,
+                  counted(outcome->files, "file"), mib(outcome->bytes), outcome->damaged.size()));
   return outcome->damaged.empty() ? BackupStatus::kDone : BackupStatus::kDamaged;
 }
 
@@ -247,8 +248,9 @@ BackupStatus prune_backups(const Options& options, const std::string& in, std::u
     return BackupStatus::kNotDone;
   }
   for (const std::string& name : outcome->removed) out("removed " + name);
-  out(fmt::format("kept {} backups; removed {} backups and {} files, {:.1f} MiB", outcome->kept,
-                  outcome->removed.size(), outcome->files, mib(outcome->bytes)));
+  out(fmt::format("kept {}; removed {} and {}, {:.1f} MiB", counted(outcome->kept, "backup"),
+                  counted(outcome->removed.size(), "backup"), counted(outcome->files, "file"),
+                  mib(outcome->bytes)));
   return give(owner, BackupStatus::kDone, err);
 }
 

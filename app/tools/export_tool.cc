@@ -55,8 +55,8 @@ ExportStatus export_files(const Options& options, const ExportFlags& flags, cons
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   if (totals->points == 0 && totals->refused == 0) err("there are no such points");
-  const std::string done = fmt::format("{} points written, {} refused by the format, {:.1f} s",
-                                       totals->points, totals->refused, seconds);
+  const std::string done = fmt::format("{} written, {} refused by the format, {:.1f} s",
+                                       counted(totals->points, "point"), totals->refused, seconds);
   (flags.output == "-" ? err : out)(done);
   return totals->refused == 0 ? ExportStatus::kAll : ExportStatus::kRefused;
 }
