@@ -1,5 +1,9 @@
 #include "app/bulk_commands.h"
 
+#include <system_error>
+
+#include <filesystem>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -22,7 +26,34 @@ void declare_store(CLI::App& app, ServeFlags& flags) {
   declare_settings_flags(app, flags);
   declare_data_dir(app, flags);
   app.add_option("--store", flags.store,
-                 "Storage backend: engine, rocksdb or hbase (default: engine)");
+                 "Storage backend: engine, rocksdb or hbase (default: engine)")
+      ->check([](const std::string& name) -> std::string {
+        if (name == "engine" || name == "rocksdb" || name == "hbase") return {};
+        return fmt::format("\"{}\" is none of engine, rocksdb and hbase", name);
+      });
+}
+
+// Whether a tool was given either a server or flags of a store. Prints an error.
+bool has_one_place(const CLI::App& tool, const std::string& url) {
+  if (url.empty()) return true;
+  for (const char* const flag : {"--data-dir", "--store", "--hbase-quorum", "--hbase-root"}) {
+    if (tool.count(flag) == 0) continue;
+    print_err(fmt::format("{} and --url exclude each other: a server has its own store", flag));
+    return false;
+  }
+  return true;
+}
+
+std::string_view without_slashes(std::string_view text) {
+  while (text.size() > 1 && text.ends_with('/')) text.remove_suffix(1);
+  return text;
+}
+
+// Whether both are one data directory, by whatever names.
+bool same_directory(const Options& one, const Options& other) {
+  std::error_code error;  // one does not exist: they differ
+  return has_data_dir(one.store) && has_data_dir(other.store) &&
+         std::filesystem::equivalent(one.data_dir, other.data_dir, error);
 }
 
 // The flags that say which points to read.
@@ -36,8 +67,10 @@ void declare_source(CLI::App& app, SourceFlags& source) {
 }
 
 void declare_interval(CLI::App& app, double& seconds) {
+  constexpr double kMin = 0.001;
+  constexpr double kMax = 1e6;
   app.add_option("--checkpoint-interval", seconds, "Seconds between checkpoints (default: 20)")
-      ->check(CLI::PositiveNumber);
+      ->check(number_between(kMin, kMax));
 }
 
 }  // namespace
@@ -68,10 +101,13 @@ void BulkCommands::declare_import(CLI::App& app) {
   import_->add_option("--precision", precision_,
                       "Unit of times in influx files: ns, us, ms, s, m or h (default: ns)");
   import_
-      ->add_option("--csv-columns", importing_.options.csv_columns,
+      ->add_option("--csv-columns", csv_columns_,
                    "Columns of csv files without a header line, for example "
                    "metric,time,value,host")
-      ->delimiter(',');
+      ->check([](const std::string& text) -> std::string {
+        const auto columns = parse_csv_columns(text);
+        return columns ? std::string() : columns.error().message;
+      });
   import_->add_option("--hfiles", importing_.hfiles,
                       "With --store hbase: write files to this directory, file:///DIR or "
                       "webhdfs://NAMENODE:9870/DIR, and let region servers take them over");
@@ -160,6 +196,7 @@ void BulkCommands::declare_export(CLI::App& app) {
 
 int BulkCommands::run_export() {
   Options options;
+  if (!has_one_place(*export_, exporting_.source.url)) return kUsage;
   if (!read_offline(*export_, flags_, options)) return kUsage;
   return static_cast<int>(export_files(options, exporting_, print_out, print_err));
 }
@@ -220,11 +257,11 @@ void BulkCommands::declare_migrate(CLI::App& app) {
       "Without --match, a server's metrics of itself (halite.*) are not copied.\n"
       "\n"
       "Exit status: 0 all points copied, 1 some points refused, missing or different, 2 nothing\n"
-      "done, or stopped early; --resume then continues.");
+      "done or nothing compared, or stopped early; --resume then continues.");
 }
 
 int BulkCommands::run_migrate() {
-  if (from_ == to_) {
+  if (without_slashes(from_) == without_slashes(to_)) {
     print_err(fmt::format("--from and --to are both {}", to_));
     return kUsage;
   }
@@ -245,6 +282,10 @@ int BulkCommands::run_migrate() {
   Options to;
   if (!side(from_, from_set_, migrating_.source.url, from)) return kUsage;
   if (!side(to_, to_set_, migrating_.to_url, to)) return kUsage;
+  if (migrating_.source.url.empty() && migrating_.to_url.empty() && same_directory(from, to)) {
+    print_err(fmt::format("--from {} and --to {} are the same directory", from_, to_));
+    return kUsage;
+  }
   migrating_.copy = !compare_only_;
   migrating_.to_peer.ca = migrating_.source.peer.ca;
   migrating_.task = fmt::format("migration from {} with {} to {} with {}",
@@ -255,6 +296,7 @@ int BulkCommands::run_migrate() {
 
 int BulkCommands::run_import() {
   Options options;
+  if (!has_one_place(*import_, importing_.url)) return kUsage;
   if (!read_offline(*import_, flags_, options)) return kUsage;
   const auto precision = ingest::time_unit_named(precision_);
   if (!precision) {
@@ -262,6 +304,10 @@ int BulkCommands::run_import() {
     return kUsage;
   }
   importing_.options.influx_precision = *precision;
+  if (!csv_columns_.empty()) {
+    auto columns = parse_csv_columns(csv_columns_);
+    if (columns) importing_.options.csv_columns = *std::move(columns);
+  }
   return static_cast<int>(import_files(options, importing_, print_out, print_err));
 }
 

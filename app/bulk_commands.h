@@ -41,6 +41,7 @@ class BulkCommands {
   std::vector<std::string> from_set_;  // NAME=VALUE
   std::vector<std::string> to_set_;
   std::string precision_ = "ns";
+  std::string csv_columns_;
 };
 
 }  // namespace halite::app

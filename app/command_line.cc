@@ -93,6 +93,16 @@ void declare_offline(CLI::App& tool, ServeFlags& flags) {
   declare_settings_sources(tool, flags);
 }
 
+std::function<std::string(const std::string&)> number_between(double min, double max) {
+  return [min, max](const std::string& text) -> std::string {
+    char* end = nullptr;
+    const double number = std::strtod(text.c_str(), &end);
+    const bool whole = !text.empty() && end == text.c_str() + text.size();
+    if (whole && number >= min && number <= max) return {};
+    return fmt::format("\"{}\" is not a number from {} to {}", text, min, max);
+  };
+}
+
 CLI::Option* declare_ca_file(CLI::App& tool, PeerFiles& files) {
   return tool.add_option(
       "--ca-file", files.ca,

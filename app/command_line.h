@@ -1,6 +1,7 @@
 // Flags and output that several subcommands of `halite` share.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,6 +41,9 @@ void declare_serve(CLI::App& serve, ServeFlags& flags);
 void declare_settings_sources(CLI::App& tool, ServeFlags& flags);
 // The flags of a tool that works on a data directory without a running server.
 void declare_offline(CLI::App& tool, ServeFlags& flags);
+
+// For CLI::Option::check(): a number from `min` to `max`. CLI::Range takes NaN.
+[[nodiscard]] std::function<std::string(const std::string&)> number_between(double min, double max);
 
 // The CAs of a server that is reached by https.
 CLI::Option* declare_ca_file(CLI::App& tool, PeerFiles& files);

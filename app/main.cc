@@ -153,8 +153,10 @@ void declare_compare(CLI::App& compare, halite::app::CompareOptions& options) {
           "File with one query per line, as a URI or a JSON body, or an access log; - reads "
           "standard input")
       ->required();
-  compare.add_option("--tolerance", options.rules.tolerance,
-                     "Relative difference at which two values still match (default: 1e-9)");
+  compare
+      .add_option("--tolerance", options.rules.tolerance,
+                  "Relative difference at which two values still match (default: 1e-9)")
+      ->check(halite::app::number_between(0, 1));
   compare.add_option(
       "--show", options.rules.shown_max,
       "Maximum series per query and points per series to print; 0 = all (default: 10)");

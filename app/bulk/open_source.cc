@@ -1,6 +1,8 @@
 #include "app/bulk/open_source.h"
 
 #include <algorithm>
+#include <chrono>
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
@@ -13,6 +15,20 @@
 namespace halite::app {
 namespace {
 
+// Whether a text is a date of this time. Queries take "2023/99/99", too, as OpenTSDB does.
+bool is_date(std::string text, TimestampMs time) {
+  const std::chrono::sys_time<std::chrono::milliseconds> at{std::chrono::milliseconds(time)};
+  const auto day = std::chrono::floor<std::chrono::days>(at);
+  const std::chrono::year_month_day date(day);
+  const std::chrono::hh_mm_ss clock(at - day);
+  const std::string written =
+      fmt::format("{:04}/{:02}/{:02}-{:02}:{:02}:{:02}", static_cast<int>(date.year()),
+                  static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
+                  clock.hours().count(), clock.minutes().count(), clock.seconds().count());
+  std::ranges::replace(text, ' ', '-');
+  return written.starts_with(text);
+}
+
 Result<TimestampMs> parse_edge(std::string_view flag, const std::string& text,
                                TimestampMs standard) {
   if (text.empty()) return standard;
@@ -24,8 +40,13 @@ Result<TimestampMs> parse_edge(std::string_view flag, const std::string& text,
                 fmt::format("{}: \"{}\" needs three digits behind the dot", flag, text));
   }
   auto time = query::parse_time(text, {.now = SystemClock().now_ms(), .timezone = {}});
-  if (time) return time;
-  return fail(Errc::kInvalidArgument, fmt::format("{}: {}", flag, time.error().message));
+  if (!time) return fail(Errc::kInvalidArgument, fmt::format("{}: {}", flag, time.error().message));
+  if (text.contains('/') && !is_date(text, *time)) {
+    return fail(
+        Errc::kInvalidArgument,
+        fmt::format("{}: \"{}\" is no date: write YYYY/MM/DD or YYYY/MM/DD-HH:MM:SS", flag, text));
+  }
+  return time;
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -49,6 +50,42 @@ std::string target_name(const Options& options, const ImportFlags& flags) {
                      flags.fill_gaps ? " in gaps" : "");
 }
 
+// Why the parser of csv refuses a line.
+class CsvRefusal final : public ingest::PointReceiver {
+ public:
+  void series(const ingest::SeriesKey& /*key*/) override {}
+  void point(ingest::PointBits /*point*/) override {}
+  void refuse(std::string reason) override { refused = std::move(reason); }
+
+  std::optional<std::string> refused;
+};
+
+// What is wrong with the columns of the options.
+std::optional<std::string> columns_fault(const ingest::FormatOptions& options) {
+  const ingest::PointRules rules({}, "");
+  CsvRefusal found;
+  ingest::make_parser(ingest::Format::kCsv, options, rules)->line("", found);
+  return found.refused;
+}
+
+// Why the first line names no columns. Nothing if one of the lines does, or if there is none.
+std::optional<std::string> header_fault(std::string_view text) {
+  const ingest::PointRules rules({}, "");
+  const auto parser = ingest::make_parser(ingest::Format::kCsv, {}, rules);
+  std::optional<std::string> fault;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view line = text.substr(0, end);
+    CsvRefusal found;
+    parser->line(line, found);
+    const bool blank = line.find_first_not_of('\r') == std::string_view::npos;
+    if (!found.refused && !blank) return std::nullopt;
+    if (!fault) fault = std::move(found.refused);
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return fault;
+}
+
 // What an interrupted import left.
 Result<std::optional<Checkpoint>> begin_from(const CheckpointFile& file, bool resume) {
   Result<std::optional<Checkpoint>> found = file.read();
@@ -70,9 +107,13 @@ class Run {
                      target_name(options, flags) + line_options(flags)) {}
 
   Result<ImportTotals> run();
+  // After an error: what to do next; empty if nothing is to be said.
+  [[nodiscard]] std::string advice() const;
 
  private:
+  Result<void> check_flags() const;
   Result<ingest::Format> choose_format();
+  Result<ingest::Format> named_or_detected();
   Result<ImportTotals> into_store();
   Result<ImportTotals> import_by_store(OpenedData& data);
   Result<ImportTotals> import_by_hfiles(OpenedData& data);
@@ -89,39 +130,84 @@ class Run {
   Checkpoint begin_;
   std::unique_ptr<BlockReader> reader_;
   std::unique_ptr<RefusedLines> refused_;
+  bool began_ = false;  // a checkpoint that exists is of this import
 };
 
-Result<ImportTotals> Run::run() {
+Result<void> Run::check_flags() const {
   if (!flags_.hfiles.empty() && (!flags_.url.empty() || options_.store != StoreKind::kHBase)) {
     return fail(Errc::kInvalidArgument, "--hfiles needs --store hbase");
   }
-  TRY(const std::optional<Checkpoint> found, begin_from(checkpoints_, flags_.resume));
-  begin_ = found.value_or(Checkpoint());
-  TRY(reader_, BlockReader::open(flags_.files, begin_.position));
-  if (!found) {
+  if (flags_.format != "auto" && !ingest::format_named(flags_.format)) {
+    return fail(Errc::kInvalidArgument,
+                fmt::format("--format: \"{}\" is not a format; the formats are auto, {}",
+                            flags_.format, ingest::format_names()));
+  }
+  return {};
+}
+
+Result<ImportTotals> Run::run() {
+  // A checkpoint that another import left hides nothing that is wrong with the flags and files.
+  TRY_VOID(check_flags());
+  TRY(reader_, BlockReader::open(flags_.files));
+  if (!flags_.resume) {
     TRY(begin_.format, choose_format());
   }
+  TRY(const std::optional<Checkpoint> found, begin_from(checkpoints_, flags_.resume));
+  if (found) {
+    begin_ = *found;
+    TRY_VOID(check_errors_flag(checkpoints_.path(), begin_.errors, flags_.errors));
+    TRY(reader_, BlockReader::open(flags_.files, begin_.position));
+  } else if (flags_.resume) {
+    TRY(begin_.format, choose_format());
+  }
+  begin_.errors = flags_.errors;
   const auto keep = found ? std::optional(begin_.errors_bytes) : std::nullopt;
   TRY(refused_, RefusedLines::open(flags_.errors, keep, err_));
+  began_ = true;
   TRY(const ImportTotals totals, flags_.url.empty() ? into_store() : into_server());
   TRY_VOID(checkpoints_.remove());
   return totals;
 }
 
+std::string Run::advice() const {
+  if (!began_ || !std::filesystem::exists(checkpoints_.path())) return {};
+  if (reader_->found_damage()) {
+    return fmt::format(
+        "the lines before the damage are stored; mend the file, remove {} and import all files "
+        "again: points that are stored twice do not change",
+        checkpoints_.path());
+  }
+  return "the points before the last checkpoint are durable; --resume continues from there";
+}
+
 // All files have the format of the first one.
 Result<ingest::Format> Run::choose_format() {
-  if (flags_.format != "auto") {
-    if (const auto named = ingest::format_named(flags_.format)) return *named;
-    return fail(Errc::kInvalidArgument,
-                fmt::format("--format: \"{}\" is not a format; the formats are auto, {}",
-                            flags_.format, ingest::format_names()));
+  TRY(const ingest::Format chosen, named_or_detected());
+  const std::vector<std::string>& columns = flags_.options.csv_columns;
+  if (chosen != ingest::Format::kCsv) {
+    if (columns.empty()) return chosen;
+    return fail(Errc::kInvalidArgument, fmt::format("--csv-columns is for --format csv, not {}",
+                                                    ingest::format_name(chosen)));
   }
+  if (!columns.empty()) return chosen;
+  TRY(const std::string_view text, reader_->peek());
+  const auto fault = header_fault(text);
+  if (!fault) return chosen;
+  return fail(Errc::kInvalidArgument,
+              fmt::format("{}: no line names the columns: {}; name them by --csv-columns, "
+                          "for example metric,time,value,host",
+                          flags_.files.front(), *fault));
+}
+
+Result<ingest::Format> Run::named_or_detected() {
+  if (const auto named = ingest::format_named(flags_.format)) return *named;
   TRY(const std::string_view text, reader_->peek());
   if (text.empty()) return ingest::Format::kOpenTsdb;  // nothing to read
   if (const auto detected = ingest::detect_format(text, flags_.options)) return *detected;
   return fail(Errc::kInvalidArgument,
               fmt::format("cannot tell the format of {} from its first lines; choose one by "
-                          "--format: {}",
+                          "--format: {}; with influx also name the unit of times by --precision, "
+                          "unless it is ns",
                           flags_.files.front(), ingest::format_names()));
 }
 
@@ -188,26 +274,37 @@ Result<ImportTotals> Run::into(ImportTarget& target, const boost::asio::any_io_e
 
 }  // namespace
 
+Result<std::vector<std::string>> parse_csv_columns(std::string_view text) {
+  ingest::FormatOptions options;
+  while (true) {
+    const std::size_t comma = text.find(',');
+    options.csv_columns.emplace_back(text.substr(0, comma));
+    if (comma == std::string_view::npos) break;
+    text.remove_prefix(comma + 1);
+  }
+  if (const auto fault = columns_fault(options)) return fail(Errc::kInvalidArgument, *fault);
+  return options.csv_columns;
+}
+
 ImportStatus import_files(const Options& options, const ImportFlags& flags, const Print& out,
                           const Print& err) {
   spdlog::set_level(spdlog::level::warn);
   const auto began = std::chrono::steady_clock::now();
   std::optional<KeepOwner> owner;
   if (flags.url.empty() && has_data_dir(options.store)) owner.emplace(options.data_dir);
-  const Result<ImportTotals> totals = Run(options, flags, err).run();
+  Run run(options, flags, err);
+  const Result<ImportTotals> totals = run.run();
   const Result<void> given = owner ? owner->give() : Result<void>();
   if (!given) err(given.error().message);
   if (!totals) {
     err(totals.error().message);
-    if (std::filesystem::exists(flags.checkpoint.empty() ? kCheckpointName : flags.checkpoint)) {
-      err("the points before the last checkpoint are durable; --resume continues from there");
-    }
+    if (const std::string advice = run.advice(); !advice.empty()) err(advice);
     return ImportStatus::kFailed;
   }
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-  out(fmt::format("{} points stored, {} lines refused, {:.1f} s", totals->points, totals->refused,
-                  seconds));
+  out(fmt::format("{} stored, {} refused, {:.1f} s", counted(totals->points, "point"),
+                  counted(totals->refused, "line"), seconds));
   if (!given) return ImportStatus::kFailed;
   return totals->refused == 0 ? ImportStatus::kAll : ImportStatus::kRefused;
 }

@@ -3,11 +3,13 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/client/http_client.h"
 #include "app/settings/options.h"
 #include "app/tools/print.h"
+#include "common/result.h"
 #include "ingest/formats/point_format.h"
 
 namespace halite::app {
@@ -37,6 +39,10 @@ enum class ImportStatus : std::uint8_t {
   kRefused = 1,  // all lines were read, some are not stored
   kFailed = 2,   // nothing was done, or it stopped early: `--resume` continues
 };
+
+// The names in the argument of --csv-columns. kInvalidArgument: one of metric, time and value is
+// missing, or a name is empty or there twice.
+[[nodiscard]] Result<std::vector<std::string>> parse_csv_columns(std::string_view text);
 
 [[nodiscard]] ImportStatus import_files(const Options& options, const ImportFlags& flags,
                                         const Print& out, const Print& err);

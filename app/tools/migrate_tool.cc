@@ -130,9 +130,15 @@ Result<bool> Migration::verify() {
   TRY(const PointDifferences found, compare(range_now()));
   for (const std::string& example : found.examples) out_(example);
   out_(
-      fmt::format("{} points compared: {} missing in the target, {} with another value, {} only in "
-                  "the target",
-                  found.points, found.missing, found.different, found.extra));
+      fmt::format("{} compared: {} missing in the target, {} with another value, {} only in the "
+                  "target",
+                  counted(found.points, "point"), found.missing, found.different, found.extra));
+  // A misspelled --match must not pass for a verified copy.
+  if (found.points == 0) {
+    return fail(Errc::kNotFound,
+                "nothing was compared: the source has no points that --match, --start and --end "
+                "name");
+  }
   return found.contained();
 }
 
@@ -157,7 +163,7 @@ Result<bool> Migration::follow(TimestampMs began) {
       }
     } else {
       TRY(const CopyResult copied, copy(range, false));
-      err_(fmt::format("copied {} new or changed points", wanted));
+      err_(fmt::format("copied {}", counted(wanted, "new or changed point")));
       refused = copied.totals.refused > 0 ? wanted : 0;
       changed = steady_clock::now();
       if (refused == 0) began = now;
@@ -171,7 +177,8 @@ Result<bool> Migration::run() {
   TimestampMs began = SystemClock().now_ms();
   if (flags_.copy) {
     TRY(const CopyResult copied, copy(range_, true));
-    out_(fmt::format("{} points copied, {} refusals", copied.totals.points, copied.totals.refused));
+    out_(fmt::format("{} copied, {}", counted(copied.totals.points, "point"),
+                     counted(copied.totals.refused, "refusal")));
     if (copied.totals.points == 0) err_("the source has no such points");
     complete = copied.totals.refused == 0;
     began = copied.began;

@@ -36,7 +36,7 @@ inline constexpr const char* kMigrateCheckpoint = "halite-migrate.checkpoint";
 enum class MigrateStatus : std::uint8_t {
   kSame = 0,       // all points copied; with verify, the target has all points of the source
   kDifferent = 1,  // some points are refused, missing or different
-  kFailed = 2,     // nothing done, or it stopped early: `--resume` continues
+  kFailed = 2,     // nothing done or compared, or it stopped early: `--resume` continues
 };
 
 [[nodiscard]] MigrateStatus migrate_points(const Options& from, const Options& to,

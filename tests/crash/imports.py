@@ -142,7 +142,8 @@ class ImportRounds:
                 self._look()
                 self.ledger.send(files.points)  # any may be stored once more
         refused = len(files.refused)
-        wanted = f"{len(files.points)} points stored, {refused} lines refused"
+        wanted = (f"{len(files.points)} point{'s' * (len(files.points) != 1)} stored, "
+                  f"{refused} line{'s' * (refused != 1)} refused")
         if code != (SOME_REFUSED if refused else ALL_STORED) or wanted not in out:
             raise Failure(f"the import ended with {code}, and not with {wanted}: {out}{err}")
         if self.checkpoint.exists():

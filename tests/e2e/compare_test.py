@@ -135,6 +135,11 @@ class Compare(support.HaliteTest):
         code, _, err = self.run_halite("compare", *both)
         self.assertEqual(code, 2)
         self.assertIn("--queries is required", err)
+        for tolerance in ("-1", "nan", "x"):
+            code, _, err = self.run_halite("compare", *both, "--queries", "queries", "--tolerance",
+                                           tolerance)
+            self.assertEqual(code, 2)
+            self.assertIn("--tolerance", err)
 
     def theirs_url(self):
         return f"http://127.0.0.1:{self.theirs.port}"

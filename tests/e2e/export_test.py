@@ -178,6 +178,8 @@ class Choice(ExportTest):
         self.assertEqual(chosen("--start", begin, "--end", end),
                          [line for line in lines if begin <= second(line) < end])
         self.assertEqual(chosen("--start", end, "--match", "none"), [])
+        self.assertEqual(chosen("--start", "2013/01/02 00:00"), chosen("--start", T + 86_400))
+        self.assertEqual(chosen("--end", "2013/01/01-01:00:00"), chosen("--end", T + 3600))
 
     def test_wrong_arguments(self):
         first = self.imported("first", f"sys.cpu {T} 1 host=a\n")
@@ -186,6 +188,11 @@ class Choice(ExportTest):
         for arguments, said in (
                 (("--format", "cobol"), "cobol"), (("--start", T + 1, "--end", T), "--start"),
                 (("--start", "soon"), "--start"), (("--match", "a{b"), "--match"),
+                (("--start", "2023/99/99"), "no date"), (("--end", "2023/02/29"), "no date"),
+                (("--end", "2023/01/01-24:00:00"), "no date"),
+                (("--checkpoint-interval", "nan"), "--checkpoint-interval"),
+                (("--store", "foo"), "none of engine, rocksdb and hbase"),
+                (("--url", "http://127.0.0.1:1"), "--data-dir and --url"),
                 (("--resume",), "--output"), (("--output", there), "exists"),
                 (("--output", there, "--resume"), "exists"),
                 (("--output", self.scratch / "none" / "x"), "none")):
@@ -325,10 +332,21 @@ class Migrate(ExportTest):
                 (("--from", self.scratch / "nowhere", "--to", self.scratch / "x"), "nowhere"),
                 (("--from", first, "--to", "http://127.0.0.1:1"), "127.0.0.1"),
                 (("--from", "http://127.0.0.1:1", "--to", first), "--start"),
-                (("--from", first, "--to", first), "first")):
+                (("--from", first, "--to", first), "first"),
+                (("--from", first, "--to", f"{first}/../first/"), "are the same directory")):
             with self.subTest(arguments):
                 _, err = self.migrated(*arguments, expect=FAILED)
                 self.assertIn(said, err)
+
+    def test_a_match_of_nothing(self):
+        first = self.imported("first", f"m {T} 1 host=a\n")
+        arguments = ("--match", "nope", "--from", first, "--to", self.scratch / "second")
+        out, err = self.migrated(*arguments)
+        self.assertIn("0 points copied, 0 refusals", out)
+        self.assertIn("the source has no such points", err)
+        for more in ("--verify", "--no-copy"):
+            _, err = self.migrated(*arguments, more, expect=FAILED)
+            self.assertIn("nothing was compared", err)
 
     def test_resumed_after_kill_9(self):
         first = self.imported("first", "".join(
@@ -374,7 +392,7 @@ class Migrate(ExportTest):
         out, err = process.communicate(timeout=support.START_SECONDS)
         self.assertEqual(process.returncode, ALL, (out, err))
         self.assertRegex(out, rb"\d+ points compared: 0 missing in the target, 0 with another value")
-        self.assertIn(b"new or changed points", err)
+        self.assertIn(b"new or changed point", err)
         for server in (source, target):
             self.assertEqual(server.terminate(), 0)
         text = self.exported(self.scratch / "first")

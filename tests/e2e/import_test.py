@@ -81,7 +81,16 @@ class Files(ImportTest):
                 ((text,), "cannot tell the format"), (("--format", "cobol", good), "cobol"),
                 (("--precision", "year", good), "year"), ((), "files"),
                 (("--url", "http://127.0.0.1:1", good), "127.0.0.1"),
-                (("--jobs", "x", good), "--jobs"),
+                (("--jobs", "x", good), "--jobs"), ((text,), "--precision"),
+                (("--checkpoint-interval", "nan", good), "--checkpoint-interval"),
+                (("--checkpoint-interval", "0", good), "--checkpoint-interval"),
+                (("--store", "foo", good), "none of engine, rocksdb and hbase"),
+                (("--url", "http://127.0.0.1:1", "--data-dir", "x", good), "--data-dir and --url"),
+                (("--url", "http://127.0.0.1:1", "--store", "engine", good), "--store and --url"),
+                (("--format", "csv", good), "--csv-columns"),
+                (("--csv-columns", good), "--csv-columns"),
+                (("--csv-columns", "metric,time", good), "no column value"),
+                (("--format", "influx", "--csv-columns", "metric,time,value", good), "not influx"),
                 (("--errors", str(self.scratch / "none" / "errors"), good), "none")):
             with self.subTest(arguments):
                 _, err = self.run_import(*arguments, expect=FAILED)
@@ -126,6 +135,68 @@ class Files(ImportTest):
             self.assertIn("exists; choose another file by --errors", err)
             self.assertEqual((self.scratch / "errors").read_text(), "precious")
 
+    def test_columns_of_several_csv_files(self):
+        files = [self.write(f"{name}.csv", f"m,{T},{value},{name}\n") for value, name in enumerate("ab")]
+        out, _ = self.run_import("--csv-columns", "metric,time,value,host", *files)
+        self.assertIn("2 points stored, 0 lines refused", out)
+        titled = self.write("c.csv", f"of my machines\nmetric,time,value,host\nm,{T},1,c\n")
+        out, _ = self.run_import("--format", "csv", titled, expect=REFUSED)
+        self.assertIn("1 point stored, 1 line refused", out)
+
+    def test_a_checkpoint_that_another_import_left(self):
+        good = self.write("good", line("m", T, 1, host="a") + "\n")
+        text = self.write("text", "what is this\nno points\n")
+        left = self.write("halite-import.checkpoint", "{}")
+        for arguments, said in (
+                ((str(self.scratch / "none"),), "none"), ((text,), "cannot tell the format"),
+                (("--format", "cobol", good), "cobol"), ((good,), "continue it by --resume"),
+                (("--resume", good), "is not a checkpoint")):
+            with self.subTest(arguments):
+                _, err = self.run_import(*arguments, expect=FAILED)
+                self.assertIn(said, err)
+                self.assertNotIn("continues from there", err)
+        self.assertEqual((self.scratch / left).read_text(), "{}")
+
+    def test_what_follows_packed_data(self):
+        text = "".join(line("m", T + i, i, host="a") + "\n" for i in range(100)).encode()
+        padded = self.write("padded.gz", gzip.compress(text) + bytes(1000))
+        out, _ = self.run_import(padded)
+        self.assertIn("100 points stored, 0 lines refused", out)
+        junk = self.write("junk.gz", gzip.compress(text) + b"junk")
+        errors = self.scratch / "errors"
+        out, err = self.run_import("--errors", str(errors), junk, expect=REFUSED)
+        self.assertIn("100 points stored, 1 line refused", out)
+        self.assertIn(f"{junk}:101: the bytes behind the gzip data are ignored", err)
+        self.assertTrue(errors.read_text().startswith(f"{junk}\t101\t"))
+
+    def test_a_truncated_file(self):
+        rng = random.Random(1)
+        text = "".join(line("m", T + i, rng.randrange(10 ** 9), host="a") + "\n"
+                       for i in range(50_000)).encode()
+        packed = gzip.compress(text)
+        path = self.write("a.gz", packed[:len(packed) // 2])
+        errors = ("--errors", str(self.scratch / "errors"))
+        for resume in ((), ("--resume",)):
+            _, err = self.run_import(*errors, *resume, path, expect=FAILED)
+            self.assertIn("a.gz: the gzip data ends early: the file is truncated", err)
+            self.assertIn("the lines before the damage are stored", err)
+            self.assertNotIn("continues from there", err)
+        _, err = self.run_import("--resume", path, expect=FAILED)
+        self.assertIn(f"was begun with {' '.join(errors)}, not with no --errors", err)
+        os.utime(path, (T, T))
+        _, err = self.run_import(*errors, "--resume", path, expect=FAILED)
+        self.assertIn("a.gz has another size or time", err)
+        [found] = self.points(self.served(), "sum:m", 60_000).values()
+        self.assertGreater(len(found), 20_000)
+        lines = text.decode().splitlines()
+        self.assertEqual(found, {T + i: int(lines[i].split()[2]) for i in range(len(found))})
+
+    def test_a_byte_order_mark(self):
+        out, _ = self.run_import(self.write("a.txt", "\ufeff" + line("m", T, 1, host="a") + "\n"))
+        self.assertIn("1 point stored, 0 lines refused", out)
+        [found] = self.points(self.served(), "sum:m").values()
+        self.assertEqual(found, {T: 1})
+
     def test_what_is_no_place_and_no_time(self):
         self.run_import(self.write("a.txt", line("m", T, 1, host="a")))
         code, _, err = self.run_halite("migrate", "--from", "data", "--to", "127.0.0.1:1")
@@ -144,7 +215,7 @@ class Files(ImportTest):
         errors = self.scratch / "errors"
         ttl = ("--set", "storage.ttl_ms=30d")
         out, _ = self.run_import(*ttl, "--errors", str(errors), file, expect=REFUSED)
-        self.assertIn("2 points stored, 1 lines refused", out)
+        self.assertIn("2 points stored, 1 line refused", out)
         self.assertIn(f"{file}\t1\t", errors.read_text())
 
     def test_the_later_of_equal_times_wins(self):
@@ -176,7 +247,7 @@ class Url(ImportTest):
         errors = self.scratch / "errors"
         url = f"http://127.0.0.1:{server.port}"
         out, _ = self.run_import("--url", url, "--errors", str(errors), file, expect=REFUSED)
-        self.assertIn(f"{len(text) - 1} points stored, 1 lines refused", out)
+        self.assertIn(f"{len(text) - 1} points stored, 1 line refused", out)
         self.assertIn(f"{file}\t8\t", errors.read_text())
         found = self.points(server, "sum:m{host=*}", 40_000)
         stored = {second: value for points in found.values() for second, value in points.items()}
