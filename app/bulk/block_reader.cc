@@ -29,6 +29,11 @@ Result<bool> check_input(const std::string& file) {
   return regular;
 }
 
+std::string_view without_mark(std::string_view text) {
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  return text;
+}
+
 // The end of the last line behind which there is more text; 0: there is none from `from` on.
 std::size_t lines_end(std::string_view text, std::size_t from) {
   if (text.size() < from + 2) return 0;
@@ -39,8 +44,8 @@ std::size_t lines_end(std::string_view text, std::size_t from) {
 }  // namespace
 
 Result<std::unique_ptr<BlockReader>> BlockReader::open(std::vector<std::string> files,
-                                                       InputPosition from) {
-  std::unique_ptr<BlockReader> reader(new BlockReader(std::move(files)));
+                                                       InputPosition from, HeaderRule header_rule) {
+  std::unique_ptr<BlockReader> reader(new BlockReader(std::move(files), std::move(header_rule)));
   bool known = true;
   for (const std::string& file : reader->files_) {
     TRY(const bool regular, check_input(file));
@@ -52,9 +57,14 @@ Result<std::unique_ptr<BlockReader>> BlockReader::open(std::vector<std::string> 
   return reader;
 }
 
+void BlockReader::follow(HeaderRule header_rule) {
+  const std::scoped_lock lock(mutex_);
+  header_rule_ = std::move(header_rule);
+}
+
 Result<void> BlockReader::open_file() {
   TRY(input_, TextInput::open(files_[at_.file]));
-  first_line_.clear();
+  header_.clear();
   return {};
 }
 
@@ -78,6 +88,11 @@ Result<bool> BlockReader::fill(std::string& text) {
   return *got > 0;
 }
 
+// Looks for the header of what follows these lines.
+void BlockReader::pass(std::string_view lines) {
+  if (header_rule_) header_ = header_rule_(header_, lines);
+}
+
 Result<std::string_view> BlockReader::peek() {
   const std::scoped_lock lock(mutex_);
   while (at_.file < files_.size()) {
@@ -88,10 +103,7 @@ Result<std::string_view> BlockReader::peek() {
     if (!rest_.empty()) break;
     end_file();
   }
-  std::string_view text = rest_;
-  if (at_.offset == 0 && text.starts_with(kByteOrderMark))
-    text.remove_prefix(kByteOrderMark.size());
-  return text;
+  return at_.offset == 0 ? without_mark(rest_) : rest_;
 }
 
 Result<void> BlockReader::skip_to(const InputPosition& from) {
@@ -99,23 +111,29 @@ Result<void> BlockReader::skip_to(const InputPosition& from) {
   bytes_read_ = bytes_before_;
   if (from.offset == 0) return {};
   TRY_VOID(open_file());
-  for (bool in_first_line = true; at_.offset < from.offset;) {
+  std::size_t seen = 0;  // of rest_; no line ends there
+  while (at_.offset < from.offset) {
     TRY(const bool more, fill(rest_));
     if (!more) {
       return fail(Errc::kInvalidArgument,
                   fmt::format("{} is shorter than when the import was interrupted: it changed",
                               files_[at_.file]));
     }
-    const std::size_t skipped = std::min<std::uint64_t>(from.offset - at_.offset, rest_.size());
-    if (in_first_line) {
-      const std::size_t feed = rest_.find('\n');
-      first_line_.append(rest_, 0, std::min(feed, kBlockBytes - first_line_.size()));
-      in_first_line = feed == std::string::npos && first_line_.size() < kBlockBytes;
+    const std::uint64_t wanted = from.offset - at_.offset;
+    const std::size_t feed = std::string_view(rest_).substr(seen).rfind('\n');
+    std::size_t end = feed == std::string_view::npos ? 0 : seen + feed + 1;
+    if (wanted <= rest_.size()) end = wanted;
+    seen = rest_.size() - end;
+    if (end > 0) {
+      const std::string_view lines = std::string_view(rest_).substr(0, end);
+      pass(at_.offset == 0 ? without_mark(lines) : lines);
+      rest_.erase(0, end);
+      at_.offset += end;
+    } else if (rest_.size() > kLineBytesMax) {
+      TRY_VOID(skip_rest_of_line());
+      seen = 0;
     }
-    rest_.erase(0, skipped);
-    at_.offset += skipped;
   }
-  if (first_line_.starts_with(kByteOrderMark)) first_line_.erase(0, kByteOrderMark.size());
   return {};
 }
 
@@ -184,7 +202,7 @@ Result<std::optional<TextBlock>> BlockReader::next_block(std::string text) {
       block.end = at_;
       return block;
     }
-    TextBlock block{.number = blocks_++, .begin = at_, .first_line = first_line_, .ends = !more};
+    TextBlock block{.number = blocks_++, .begin = at_, .header = header_, .ends = !more};
     if (end == 0) {
       block.too_long = true;
       rest_ = std::move(text);
@@ -195,14 +213,12 @@ Result<std::optional<TextBlock>> BlockReader::next_block(std::string text) {
       text.resize(end);
       block.text = std::move(text);
       at_.offset += end;
-      if (block.begin.offset == 0 && block.text.starts_with(kByteOrderMark)) {
-        block.text.erase(0, kByteOrderMark.size());
+      if (block.begin.offset == 0) {
+        block.text.erase(0, block.text.size() - without_mark(block.text).size());
       }
+      pass(block.text);
     }
     block.ignored = input_->ignored();
-    if (block.begin.offset == 0) {
-      first_line_ = block.text.substr(0, std::min(block.text.find('\n'), kBlockBytes));
-    }
     block.end = at_;
     return block;
   }

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -34,7 +35,7 @@ struct TextBlock {
   std::uint64_t number = 0;  // counts from 0
   InputPosition begin;
   InputPosition end = {};
-  std::string first_line = {};  // of the file, if it is not in `text`: for formats with a header
+  std::string header = {};  // of `text`, if it is before it in the file: HeaderRule
   // Whole lines; the last one of a file may lack its line feed. Without a byte order mark.
   std::string text = {};
   bool ends = false;         // the file ends here
@@ -42,12 +43,20 @@ struct TextBlock {
   std::string ignored = {};  // what follows in the file and is not read: TextInput::ignored()
 };
 
+// For formats with headers: the header of what follows `lines` in a file, where `header` is that of
+// `lines`. At the beginning of a file it is empty.
+using HeaderRule = std::function<std::string(std::string_view header, std::string_view lines)>;
+
 class BlockReader {
  public:
   // kNotFound, kUnavailable, kInvalidArgument: an input does not exist, cannot be opened or is a
   // directory.
   static Result<std::unique_ptr<BlockReader>> open(std::vector<std::string> files,
-                                                   InputPosition from = {});
+                                                   InputPosition from = {},
+                                                   HeaderRule header_rule = {});
+
+  // The same, where it is known only after peek().
+  void follow(HeaderRule header_rule);
 
   // The text that follows: at least a line, if there is one of less than kBlockBytes. Empty if
   // there is none. Valid until next() is called.
@@ -68,12 +77,14 @@ class BlockReader {
   [[nodiscard]] bool found_damage() const;
 
  private:
-  explicit BlockReader(std::vector<std::string> files) : files_(std::move(files)) {}
+  BlockReader(std::vector<std::string> files, HeaderRule header_rule)
+      : files_(std::move(files)), header_rule_(std::move(header_rule)) {}
   Result<void> open_file();
   Result<void> skip_to(const InputPosition& from);
   Result<void> skip_rest_of_line();
   Result<std::optional<TextBlock>> next_block(std::string text);
   Result<bool> fill(std::string& text);
+  void pass(std::string_view lines);
   void end_file();
 
   const std::vector<std::string> files_;
@@ -81,10 +92,11 @@ class BlockReader {
   std::atomic<std::uint64_t> bytes_read_ = 0;
   mutable std::mutex mutex_;
   // Guarded by mutex_.
+  HeaderRule header_rule_;  // empty: the format has no headers
   std::unique_ptr<TextInput> input_;
   InputPosition at_;
-  std::string first_line_;
-  std::string rest_;  // text that was read and not returned
+  std::string header_;  // at this place
+  std::string rest_;    // text that was read and not returned
   std::optional<Error> failed_;
   std::uint64_t blocks_ = 0;
   std::uint64_t bytes_before_ = 0;  // of finished files

@@ -36,7 +36,7 @@ std::vector<std::string_view> lines_of(std::string_view text,
 }
 
 ingest::ImportText text_of(const TextBlock& block) {
-  return {.lines = block.text, .first_line = block.first_line, .ends = block.ends};
+  return {.lines = block.text, .header = block.header, .ends = block.ends};
 }
 
 class Import {

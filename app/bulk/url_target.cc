@@ -75,12 +75,11 @@ class BodyBuilder final : private ingest::PointReceiver {
   BodyBuilder(const ingest::ImportFormat& format, const ingest::PointRules& rules,
               std::size_t body_bytes_max)
       : body_bytes_max_(body_bytes_max),
-        has_header_(format.format == ingest::Format::kCsv && format.options.csv_columns.empty()),
         has_comments_(format.format == ingest::Format::kOpenTsdb),
         parser_(ingest::make_parser(format.format, format.options, rules)) {}
 
   std::uint32_t add(const ingest::ImportText& text) {
-    if (has_header_ && !text.first_line.empty()) parser_->line(text.first_line, *this);
+    if (!text.header.empty()) parser_->begin_behind(text.header);
     for (std::string_view lines = text.lines; !lines.empty();) {
       const std::size_t end = std::min(lines.find('\n'), lines.size());
       const std::string_view line = lines.substr(0, end);
@@ -156,7 +155,6 @@ class BodyBuilder final : private ingest::PointReceiver {
   }
 
   const std::size_t body_bytes_max_;
-  const bool has_header_;
   const bool has_comments_;
   const std::unique_ptr<ingest::PointParser> parser_;
   std::uint32_t line_ = 0;

@@ -119,6 +119,7 @@ class Run {
   Result<ImportTotals> import_by_hfiles(OpenedData& data);
   Result<ImportTotals> into_server();
   Result<ImportTotals> into(ImportTarget& target, const boost::asio::any_io_executor& executor);
+  [[nodiscard]] HeaderRule header_rule() const;
   [[nodiscard]] ingest::ImportFormat format() const {
     return {.format = begin_.format, .options = format_options(options_, flags_)};
   }
@@ -156,9 +157,12 @@ Result<ImportTotals> Run::run() {
   if (found) {
     begin_ = *found;
     TRY_VOID(check_errors_flag(checkpoints_.path(), begin_.errors, flags_.errors));
-    TRY(reader_, BlockReader::open(flags_.files, begin_.position));
-  } else if (flags_.resume) {
-    TRY(begin_.format, choose_format());
+    TRY(reader_, BlockReader::open(flags_.files, begin_.position, header_rule()));
+  } else {
+    if (flags_.resume) {
+      TRY(begin_.format, choose_format());
+    }
+    reader_->follow(header_rule());
   }
   begin_.errors = flags_.errors;
   const auto keep = found ? std::optional(begin_.errors_bytes) : std::nullopt;
@@ -167,6 +171,12 @@ Result<ImportTotals> Run::run() {
   TRY(const ImportTotals totals, flags_.url.empty() ? into_store() : into_server());
   TRY_VOID(checkpoints_.remove());
   return totals;
+}
+
+HeaderRule Run::header_rule() const {
+  return [how = format()](std::string_view header, std::string_view lines) {
+    return ingest::header_behind(how.format, how.options, header, lines);
+  };
 }
 
 std::string Run::advice() const {

@@ -1,3 +1,4 @@
+// Over 400 lines because one look at headers, times and values serves the parser and the writer.
 #include "ingest/formats/csv_lines.h"
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "common/bytes/read_number.h"
+#include "ingest/formats/lines.h"
 #include "ingest/formats/names.h"
 #include "ingest/formats/number_text.h"
 #include "ingest/formats/shown.h"
@@ -142,9 +144,35 @@ class CsvParser final : public PointParser {
     }
   }
 
+  void begin_behind(std::string_view header) override {
+    first_ = false;
+    if (!split(without_return(header))) take_columns(fields_);
+  }
+
   [[nodiscard]] std::expected<SeriesName, Refused> series_name(
       const SeriesKey& key) const override {
     return free_series(std::string(key.metric), tags_of_names(key.tags), limits_);
+  }
+
+  // The last line that line() would take for a header, good or not; empty: there is none.
+  std::string_view last_header(std::string_view lines) {
+    if (std::exchange(first_, false) && !given_.empty()) take_columns(given_);
+    std::string_view found;
+    while (!lines.empty()) {
+      // Of many rows, few have the names of columns.
+      if (columns_.known()) {
+        const std::size_t name = lines.find(kFixed.front());
+        if (name == std::string_view::npos) break;
+        const std::size_t feed = lines.rfind('\n', name);
+        if (feed != std::string_view::npos) lines.remove_prefix(feed + 1);
+      }
+      const std::string_view line = without_return(take_line(lines));
+      if (line.empty() || (columns_.known() && !line.contains(kFixed.back()))) continue;
+      if (split(line) || (columns_.known() && !is_header())) continue;
+      take_columns(fields_);
+      found = line;
+    }
+    return found;
   }
 
  private:
@@ -228,12 +256,18 @@ class CsvParser final : public PointParser {
     last_tags_ = line.substr(static_cast<std::size_t>(fields_[3].data() - 1 - line.data()));
   }
 
+  // Returns what is wrong with them; then no columns are known.
   template <class Names>
-  void take_header(const Names& names, PointReceiver& to) {
+  Wrong take_columns(const Names& names) {
     last_tags_.clear();
     auto columns = columns_of(names, !default_time_);
     columns_ = columns ? *std::move(columns) : Columns();
-    if (!columns) to.refuse(std::move(columns).error());
+    return columns ? std::nullopt : Wrong(std::move(columns).error());
+  }
+
+  template <class Names>
+  void take_header(const Names& names, PointReceiver& to) {
+    if (auto wrong = take_columns(names)) to.refuse(*std::move(wrong));
   }
 
   void take_row(std::string_view line, PointReceiver& to) {
@@ -369,6 +403,14 @@ class CsvWriter final : public PointWriter {
 std::unique_ptr<PointParser> make_csv_parser(const FormatOptions& options,
                                              const PointRules& rules) {
   return std::make_unique<CsvParser>(options, rules);
+}
+
+std::string csv_header_behind(const FormatOptions& options, std::string_view header,
+                              std::string_view lines) {
+  CsvParser parser(options, PointRules({}, ""));
+  if (!header.empty()) parser.begin_behind(header);
+  const std::string_view last = parser.last_header(lines);
+  return std::string(last.empty() ? header : last);
 }
 
 std::unique_ptr<PointWriter> make_csv_writer(const FormatOptions& options) {

@@ -7,6 +7,8 @@
 #pragma once
 
 #include <memory>
+#include <string>
+#include <string_view>
 
 #include "ingest/formats/point_format.h"
 
@@ -14,6 +16,9 @@ namespace halite::ingest {
 
 [[nodiscard]] std::unique_ptr<PointParser> make_csv_parser(const FormatOptions& options,
                                                            const PointRules& rules);
+// As header_behind().
+[[nodiscard]] std::string csv_header_behind(const FormatOptions& options, std::string_view header,
+                                            std::string_view lines);
 // With FormatOptions::csv_columns the first header names these; they begin with metric,time,value.
 [[nodiscard]] std::unique_ptr<PointWriter> make_csv_writer(const FormatOptions& options);
 

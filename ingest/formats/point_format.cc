@@ -78,6 +78,11 @@ std::unique_ptr<PointParser> make_parser(Format format, const FormatOptions& opt
   return nullptr;
 }
 
+std::string header_behind(Format format, const FormatOptions& options, std::string_view header,
+                          std::string_view lines) {
+  return format == Format::kCsv ? csv_header_behind(options, header, lines) : std::string();
+}
+
 std::unique_ptr<PointWriter> make_writer(Format format, const FormatOptions& options) {
   return make_checked_writer(format, options, make_plain_writer);
 }

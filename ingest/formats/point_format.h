@@ -77,6 +77,8 @@ class PointParser {
 
   // `line` has no line feed, but may end in '\r'. Its length is the caller's to limit.
   virtual void line(std::string_view line, PointReceiver& to) = 0;
+  // The first line() is behind this header: see header_behind(). Not after a line().
+  virtual void begin_behind(std::string_view header) { static_cast<void>(header); }
   // The stream ends. Refuses one that must not end here.
   virtual void end(PointReceiver& to) { static_cast<void>(to); }
   // The series that a key from series() names, or why it is refused.
@@ -87,6 +89,11 @@ class PointParser {
 // `rules` must outlive the parser.
 [[nodiscard]] std::unique_ptr<PointParser> make_parser(Format format, const FormatOptions& options,
                                                        const PointRules& rules);
+
+// For streams that several parsers read: the header of what follows `lines`, where `header` is that
+// of `lines`. Both are empty where a parser needs none: at the beginning, and in formats but csv.
+[[nodiscard]] std::string header_behind(Format format, const FormatOptions& options,
+                                        std::string_view header, std::string_view lines);
 
 // Why a format cannot represent something: "prometheus has no staleness markers".
 using Unwritable = std::string;

@@ -86,9 +86,7 @@ class ImportBatch::OpentsdbLines final : public Impl {
 class ImportBatch::FormatLines final : public Impl {
  public:
   FormatLines(WriterContext& context, const ImportFormat& format)
-      : Impl(context),
-        has_header_(format.format == Format::kCsv && format.options.csv_columns.empty()),
-        parser_(make_parser(format.format, format.options, context.rules)) {}
+      : Impl(context), parser_(make_parser(format.format, format.options, context.rules)) {}
 
   std::uint32_t add(const ImportText& text) override {
     const auto name = [this](const SeriesKey& key) { return parser_->series_name(key); };
@@ -98,7 +96,7 @@ class ImportBatch::FormatLines final : public Impl {
                                                                 .refusals_kept_max = kNoLimit,
                                                                 .new_series_bytes_max = kNoLimit,
                                                                 .families_max = 0});
-    if (has_header_ && !text.first_line.empty()) parser_->line(text.first_line, received);
+    if (!text.header.empty()) parser_->begin_behind(text.header);
     std::uint32_t line = 0;
     for (std::string_view lines = text.lines; !lines.empty();) {
       received.part(++line);
@@ -116,7 +114,6 @@ class ImportBatch::FormatLines final : public Impl {
   }
 
  private:
-  const bool has_header_;
   const std::unique_ptr<PointParser> parser_;
   std::optional<ReceivedPoints> received_;
 };

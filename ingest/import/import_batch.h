@@ -47,9 +47,9 @@ struct ImportFormat {
 
 // A part of a file.
 struct ImportText {
-  std::string_view lines;       // whole ones, at most 2^32 - 1; the last may lack its line feed
-  std::string_view first_line;  // of the file, if `lines` begins later
-  bool ends = false;            // the file ends here
+  std::string_view lines;   // whole ones, at most 2^32 - 1; the last may lack its line feed
+  std::string_view header;  // of these lines, if it is before them: header_behind()
+  bool ends = false;        // the file ends here
 };
 
 class ImportBatch {

@@ -114,6 +114,35 @@ class RoundTrip(ExportTest):
         self.migrated("--no-copy", "--from", first, "--to", again)
         self.assertEqual(self.exported(again), text)
 
+    def test_csv_of_several_headers(self):
+        # Many blocks, with a header of their own or one far before them.
+        lines = [f"m {T + i} {i} {key}=a" for key in ("host", "dc") for i in range(60_000)]
+        first = self.imported("first", "\n".join(lines))
+        text = self.exported(first, "--format", "csv")
+        self.assertGreater(len(text), 2 << 20)
+        self.assertIn(b"metric,time,value,dc\n", text)
+        file = self.scratch / "titled.csv"
+        file.write_bytes(b"of my machines\n" + text)
+        arguments = ("import", "--quiet", "--format", "csv", "--jobs", 2)
+
+        def check(place, *more):
+            out, _ = self.run_tool(*arguments, *more, file, expect=REFUSED)
+            self.assertIn(b"120000 points stored, 1 line refused", out)
+            self.assertTrue(self.exported(place, "--format", "csv") == text)
+
+        check(self.scratch / "second", "--data-dir", self.scratch / "second")
+
+        third = ("--data-dir", self.scratch / "third")
+        self.interrupt(self.scratch / "halite-import.checkpoint", *arguments, *third, "--rate",
+                       60_000, file)
+        check(self.scratch / "third", *third, "--resume")
+
+        server = self.served(self.scratch / "fourth")
+        out, _ = self.run_tool(*arguments, "--url", self.url(server), file, expect=REFUSED)
+        self.assertIn(b"120000 points stored, 1 line refused", out)
+        self.assertEqual(server.terminate(), 0)
+        self.assertTrue(self.exported(self.scratch / "fourth", "--format", "csv") == text)
+
     def test_packed(self):
         first = self.imported("first", some_points())
         text = self.exported(first)

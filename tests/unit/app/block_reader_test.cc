@@ -1,5 +1,6 @@
 #include "app/bulk/block_reader.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <fstream>
 #include <optional>
@@ -39,8 +40,9 @@ std::vector<TextBlock> blocks_of(BlockReader& reader) {
   }
 }
 
-std::vector<TextBlock> blocks_of(std::vector<std::string> files, InputPosition from = {}) {
-  auto reader = BlockReader::open(std::move(files), from);
+std::vector<TextBlock> blocks_of(std::vector<std::string> files, InputPosition from = {},
+                                 HeaderRule header_rule = {}) {
+  auto reader = BlockReader::open(std::move(files), from, std::move(header_rule));
   EXPECT_TRUE(reader) << reader.error().message;
   return blocks_of(**reader);
 }
@@ -61,6 +63,14 @@ std::string lines(std::size_t bytes, std::size_t line_bytes = 100) {
     text += line + "\n";
   }
   return text;
+}
+
+// The last line that begins with "header".
+std::string last_header(std::string_view header, std::string_view lines) {
+  for (; !lines.empty(); lines.remove_prefix(std::min(lines.find('\n'), lines.size() - 1) + 1)) {
+    if (lines.starts_with("header")) header = lines.substr(0, lines.find('\n'));
+  }
+  return std::string(header);
 }
 
 std::string zstd_frame(std::string_view text) {
@@ -125,22 +135,34 @@ TEST_F(BlockReaderTest, ReadsFilesInOrderAndSkipsEmptyOnes) {
   EXPECT_TRUE(blocks_of(std::vector<std::string>()).empty());
 }
 
-TEST_F(BlockReaderTest, GivesTheFirstLineOfTheFileToLaterBlocks) {
-  const auto blocks =
-      blocks_of({file("header A\n" + lines(3 * kBlockBytes)), file("header B\n" + lines(200))});
-  ASSERT_GT(blocks.size(), 2U);
-  EXPECT_EQ(blocks[0].first_line, "");
-  EXPECT_EQ(blocks[1].first_line, "header A");
-  EXPECT_EQ(blocks.back().begin.file, 1U);
-  EXPECT_EQ(blocks.back().first_line, "");
+TEST_F(BlockReaderTest, GivesBlocksTheHeaderBeforeThem) {
+  const std::vector<std::string> files = {
+      file("a title\nheader A\n" + lines(3 * kBlockBytes) + "header B\n" + lines(3 * kBlockBytes)),
+      file("header C\n" + lines(200))};
+  const auto blocks = blocks_of(files, {}, last_header);
+  ASSERT_GT(blocks.size(), 4U);
+  std::string header;
+  for (const TextBlock& block : blocks) {
+    if (block.begin.offset == 0) header.clear();
+    EXPECT_EQ(block.header, header);
+    header = last_header(header, block.text);
+  }
+  EXPECT_EQ(blocks[1].header, "header A");
+  EXPECT_EQ(blocks[blocks.size() - 2].header, "header B");
+  EXPECT_EQ(blocks_of(files)[1].header, "");
+  auto reader = BlockReader::open(files).value();
+  ASSERT_TRUE(reader->peek());
+  reader->follow(last_header);
+  EXPECT_EQ(blocks_of(*reader)[1].header, "header A");
 }
 
 TEST_F(BlockReaderTest, ResumesAtEveryBlock) {
-  const std::vector<std::string> files = {file("header A\n" + lines(3 * kBlockBytes)), file(""),
-                                          file("header B\n" + lines(3 * kBlockBytes) + "end")};
-  const auto all = blocks_of(files);
+  const std::vector<std::string> files = {
+      file("header A\n" + lines(3 * kBlockBytes)), file(""),
+      file("header B\n" + lines(3 * kBlockBytes) + "header C\n" + lines(kBlockBytes) + "end")};
+  const auto all = blocks_of(files, {}, last_header);
   for (std::size_t done = 0; done < all.size(); ++done) {
-    const auto rest = blocks_of(files, all[done].end);
+    const auto rest = blocks_of(files, all[done].end, last_header);
     ASSERT_EQ(rest.size(), all.size() - done - 1) << done;
     for (std::size_t i = 0; i < rest.size(); ++i) {
       const TextBlock& expected = all[done + 1 + i];
@@ -148,18 +170,21 @@ TEST_F(BlockReaderTest, ResumesAtEveryBlock) {
       EXPECT_EQ(rest[i].begin, expected.begin);
       EXPECT_EQ(rest[i].end, expected.end);
       EXPECT_EQ(rest[i].ends, expected.ends);
-      EXPECT_EQ(rest[i].first_line, expected.first_line);
+      EXPECT_EQ(rest[i].header, expected.header);
     }
   }
 }
 
-TEST_F(BlockReaderTest, ResumesBehindAFirstLineOfManyReads) {
-  const std::string header(kBlockBytes / 2, 'h');
-  const std::string path = file(header + "\n" + lines(3 * kBlockBytes));
-  const auto all = blocks_of({path});
-  const auto rest = blocks_of({path}, all[0].end);
+TEST_F(BlockReaderTest, ResumesBehindLinesOfManyReads) {
+  const std::string header = "header " + std::string(3 * kBlockBytes, 'h');
+  const std::string too_long(kLineBytesMax + 3 * kBlockBytes, 'y');
+  const std::string path = file(header + "\n" + too_long + "\n" + lines(3 * kBlockBytes));
+  const auto all = blocks_of({path}, {}, last_header);
+  ASSERT_GT(all.size(), 3U);
+  const auto rest = blocks_of({path}, all[2].end, last_header);
   ASSERT_FALSE(rest.empty());
-  EXPECT_TRUE(rest[0].first_line == header);
+  EXPECT_TRUE(rest[0].header == header);
+  EXPECT_TRUE(rest[0].text == all[3].text);
 }
 
 TEST_F(BlockReaderTest, DoesNotResumeInAShorterFile) {
@@ -266,13 +291,14 @@ TEST_F(BlockReaderTest, SkipsAByteOrderMark) {
   const std::string path = file(mark + text);
   auto reader = BlockReader::open({path}).value();
   EXPECT_TRUE(reader->peek().value().starts_with("header\n"));
+  reader->follow(last_header);
   const auto blocks = blocks_of(*reader);
   EXPECT_TRUE(text_of(blocks) == text);
   EXPECT_EQ(blocks.back().end.offset, file_bytes(path));
-  EXPECT_EQ(blocks.back().first_line, "header");
-  const auto rest = blocks_of({path}, blocks[0].end);
+  EXPECT_EQ(blocks.back().header, "header");
+  const auto rest = blocks_of({path}, blocks[0].end, last_header);
   ASSERT_FALSE(rest.empty());
-  EXPECT_EQ(rest[0].first_line, "header");
+  EXPECT_EQ(rest[0].header, "header");
   EXPECT_TRUE(blocks[0].text + text_of(rest) == text);
   EXPECT_EQ(text_of(blocks_of({file(mark)})), "");
   EXPECT_EQ(text_of(blocks_of({file(mark + "a\n")})), "a\n");

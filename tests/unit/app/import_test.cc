@@ -28,7 +28,7 @@ class ScriptedTarget final : public ImportTarget {
   std::function<Result<void>()> durable;
 
   std::vector<std::string> stored;  // texts, in order
-  std::vector<std::string> first_lines;
+  std::vector<std::string> headers;
   std::atomic<int> parsing = 0;  // at this time
   std::atomic<int> parsing_max = 0;
   std::atomic<int> storing = 0;
@@ -51,7 +51,7 @@ class ScriptedPart final : public ImportPart {
       if (target_.parsing_max.compare_exchange_weak(max, now)) break;
     }
     text_ = text.lines;
-    first_line_ = text.first_line;
+    header_ = text.header;
     // Later blocks are parsed first where threads allow it.
     std::this_thread::sleep_for(std::chrono::microseconds(std::hash<std::string>()(text_) % 2000));
     --target_.parsing;
@@ -67,7 +67,7 @@ class ScriptedPart final : public ImportPart {
     EXPECT_EQ(target_.storing++, 0);
     const auto answer = target_.answer ? target_.answer(text_) : std::nullopt;
     target_.stored.push_back(text_);
-    target_.first_lines.push_back(first_line_);
+    target_.headers.push_back(header_);
     --target_.storing;
     if (answer) return *answer;
     return ingest::Imported{.points = static_cast<std::uint64_t>(std::ranges::count(text_, '\n')),
@@ -77,7 +77,7 @@ class ScriptedPart final : public ImportPart {
  private:
   ScriptedTarget& target_;
   std::string text_;
-  std::string first_line_;
+  std::string header_;
 };
 
 std::unique_ptr<ImportPart> ScriptedTarget::new_part() {
@@ -109,7 +109,7 @@ class ImportTest : public ::testing::Test {
 
   Result<ImportTotals> run(unsigned threads = 4) {
     const Checkpoint before = checkpoint().value_or(Checkpoint());
-    TRY(const auto reader, BlockReader::open(inputs_, before.position));
+    TRY(const auto reader, BlockReader::open(inputs_, before.position, header_rule_));
     TRY(const auto refused, RefusedLines::open(place_.path() + "/errors", before.errors_bytes,
                                                [](std::string_view) {}));
     Progress progress(0, true);
@@ -137,6 +137,7 @@ class ImportTest : public ::testing::Test {
 
   const test::TempDir place_;
   std::vector<std::string> inputs_;
+  HeaderRule header_rule_;
   ScriptedTarget target_;
   ImportTimes times_ = {.checkpoint_interval = std::chrono::hours(1),
                         .retry = {.total = std::chrono::minutes(1),
@@ -371,18 +372,22 @@ TEST_F(ImportTest, StopsWhenPointsCannotBeMadeDurable) {
   EXPECT_FALSE(checkpoint());
 }
 
-TEST_F(ImportTest, TellsLaterBlocksTheFirstLine) {
+// Also where a block is parsed again.
+TEST_F(ImportTest, TellsLaterBlocksTheirHeader) {
   const std::string text = add_file(3 * kBlockBytes);
+  header_rule_ = [](std::string_view header, std::string_view lines) {
+    return std::string(header.empty() ? lines.substr(0, lines.find('\n')) : header);
+  };
   int stores = 0;
   target_.answer = [&](std::string_view) -> std::optional<Answer> {
     if (++stores % 2 == 0) return std::nullopt;
     return fail(Errc::kUnavailable, "busy");
   };
   ASSERT_TRUE(run());
-  ASSERT_GT(target_.first_lines.size(), 3U);
-  EXPECT_EQ(target_.first_lines[1], "");
-  EXPECT_EQ(target_.first_lines[2], text.substr(0, 99));
-  EXPECT_EQ(target_.first_lines[3], text.substr(0, 99));
+  ASSERT_GT(target_.headers.size(), 3U);
+  EXPECT_EQ(target_.headers[1], "");
+  EXPECT_EQ(target_.headers[2], text.substr(0, 99));
+  EXPECT_EQ(target_.headers[3], text.substr(0, 99));
 }
 
 }  // namespace

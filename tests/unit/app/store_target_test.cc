@@ -34,7 +34,7 @@ class StoreTargetTest : public ::testing::Test {
  protected:
   void store(std::string_view lines) {
     const auto part = target_.new_part();
-    EXPECT_EQ(part->parse({.lines = lines, .first_line = {}}), 1U);
+    EXPECT_EQ(part->parse({.lines = lines, .header = {}}), 1U);
     const auto imported = part->store();
     ASSERT_TRUE(imported) << imported.error().message;
     EXPECT_EQ(imported->points, 1U);

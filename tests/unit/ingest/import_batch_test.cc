@@ -32,7 +32,7 @@ std::vector<std::string_view> lines_of(std::string_view text) {
 }
 
 ImportText part(std::string_view lines, bool ends = false) {
-  return {.lines = lines, .first_line = {}, .ends = ends};
+  return {.lines = lines, .header = {}, .ends = ends};
 }
 
 // What the parser says about each line, without a cache and a batch.
@@ -190,8 +190,7 @@ TEST(ImportBatch, TakesLinesWithAndWithoutTheCommand) {
 TEST(ImportBatch, ReadsTheHeaderOfALaterBlock) {
   WriterFixture fixture;
   const ImportFormat csv{.format = Format::kCsv, .options = {}};
-  const ImportText text{.lines = "m,1500000000,1,a\nm,x,1,a\n",
-                        .first_line = "metric,time,value,host"};
+  const ImportText text{.lines = "m,1500000000,1,a\nm,x,1,a\n", .header = "metric,time,value,host"};
   const Imported imported = import(fixture.writer, csv, text, 2);
   EXPECT_EQ(imported.points, 1U);
   ASSERT_EQ(imported.refused.size(), 1U);
