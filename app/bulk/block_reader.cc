@@ -65,6 +65,8 @@ void BlockReader::follow(HeaderRule header_rule) {
 Result<void> BlockReader::open_file() {
   TRY(input_, TextInput::open(files_[at_.file]));
   header_.clear();
+  ended_ = false;
+  told_ = false;
   return {};
 }
 
@@ -75,8 +77,10 @@ void BlockReader::end_file() {
   at_ = {.file = at_.file + 1};
 }
 
-// Reads more text. False at the end of the file.
+// Reads more text. False at the end of the file. An error is final.
 Result<bool> BlockReader::fill(std::string& text) {
+  if (broken_) return std::unexpected(*broken_);
+  if (ended_) return false;
   const std::size_t before = text.size();
   Result<std::size_t> got;
   text.resize_and_overwrite(before + kBlockBytes, [&](char* bytes, std::size_t) {
@@ -84,8 +88,12 @@ Result<bool> BlockReader::fill(std::string& text) {
     return before + got.value_or(0);
   });
   bytes_read_ = bytes_before_ + input_->bytes_read();
-  TRY_VOID(got);
-  return *got > 0;
+  if (!got) {
+    broken_ = got.error();
+    return std::unexpected(*broken_);
+  }
+  ended_ = *got == 0;
+  return !ended_;
 }
 
 // Looks for the header of what follows these lines.
@@ -93,17 +101,29 @@ void BlockReader::pass(std::string_view lines) {
   if (header_rule_) header_ = header_rule_(header_, lines);
 }
 
-Result<std::string_view> BlockReader::peek() {
+// A block for what is ignored at the end of the file, if no other block says it.
+std::optional<TextBlock> BlockReader::ignored_block() const {
+  std::string ignored = told_ ? std::string() : input_->ignored();
+  if (ignored.empty()) return std::nullopt;
+  return TextBlock{
+      .begin = at_, .end = {.file = at_.file + 1, .offset = 0}, .ignored = std::move(ignored)};
+}
+
+Result<BlockReader::Peeked> BlockReader::peek() {
   const std::scoped_lock lock(mutex_);
-  while (at_.file < files_.size()) {
+  for (; at_.file < files_.size(); end_file()) {
     if (!input_) TRY_VOID(open_file());
-    for (bool more = true; more && !rest_.contains('\n') && rest_.size() < kBlockBytes;) {
-      TRY(more, fill(rest_));
+    // As much whatever a pipe gives at a time: what is said about the text is always the same.
+    for (bool more = true; more && !broken_ && rest_.size() < kBlockBytes;) {
+      more = fill(rest_).value_or(false);
     }
-    if (!rest_.empty()) break;
-    end_file();
+    // next() returns the lines before an error.
+    if (broken_ && !rest_.contains('\n')) return std::unexpected(*broken_);
+    const std::string_view text = at_.offset == 0 ? without_mark(rest_) : std::string_view(rest_);
+    if (!text.empty()) return Peeked{.text = text, .file = files_[at_.file]};
+    if (auto passed = ignored_block()) passed_.push_back(*std::move(passed));
   }
-  return at_.offset == 0 ? without_mark(rest_) : rest_;
+  return Peeked();
 }
 
 Result<void> BlockReader::skip_to(const InputPosition& from) {
@@ -111,6 +131,7 @@ Result<void> BlockReader::skip_to(const InputPosition& from) {
   bytes_read_ = bytes_before_;
   if (from.offset == 0) return {};
   TRY_VOID(open_file());
+  told_ = true;
   std::size_t seen = 0;  // of rest_; no line ends there
   while (at_.offset < from.offset) {
     TRY(const bool more, fill(rest_));
@@ -142,9 +163,13 @@ std::uint64_t BlockReader::blocks() const {
   return blocks_;
 }
 
-bool BlockReader::found_damage() const {
+InputFault BlockReader::fault(const Error& why) const {
   const std::scoped_lock lock(mutex_);
-  return failed_ && failed_->code == Errc::kCorruption;
+  if (!failed_ || failed_->code != Errc::kCorruption ||
+      !why.message.starts_with(failed_->message)) {
+    return InputFault::kNone;
+  }
+  return input_ && input_->truncated() ? InputFault::kTruncated : InputFault::kDamaged;
 }
 
 // Drops the rest of a line that is too long.
@@ -164,11 +189,21 @@ Result<std::optional<TextBlock>> BlockReader::next(std::string buffer) {
   const std::scoped_lock lock(mutex_);
   if (failed_) return std::unexpected(*failed_);
   auto block = next_block(std::move(buffer));
-  if (!block) failed_ = block.error();
+  if (!block) {
+    failed_ = block.error();
+  } else if (*block) {
+    (*block)->number = blocks_++;
+  }
   return block;
 }
 
+// Without its number.
 Result<std::optional<TextBlock>> BlockReader::next_block(std::string text) {
+  if (!passed_.empty()) {
+    TextBlock block = std::move(passed_.front());
+    passed_.pop_front();
+    return block;
+  }
   for (; at_.file < files_.size(); end_file()) {
     if (!input_) TRY_VOID(open_file());
     text.reserve(2 * kBlockBytes);
@@ -177,32 +212,26 @@ Result<std::optional<TextBlock>> BlockReader::next_block(std::string text) {
     // so.
     std::size_t end = lines_end(text, 0);
     bool more = true;
-    while (more && (text.size() <= kBlockBytes || (end == 0 && text.size() <= kLineBytesMax))) {
+    while (more && !broken_ &&
+           (text.size() <= kBlockBytes || (end == 0 && text.size() <= kLineBytesMax))) {
       const std::size_t before = text.size();
-      Result<bool> filled = fill(text);
-      if (!filled) {
-        failed_ = std::move(filled).error();
-        break;
-      }
-      more = *filled;
+      more = fill(text).value_or(true);
       // The last byte read before may be the line feed that was kept back.
       end = std::max(end, lines_end(text, std::max<std::size_t>(before, 1) - 1));
     }
-    if (failed_) {
-      // The lines before the error are good; the last one may be cut off.
+    if (broken_) {
+      // The last line before the error may be cut off.
       end = text.rfind('\n') + 1;
-      if (end == 0) return std::unexpected(*failed_);
+      if (end == 0) return std::unexpected(*broken_);
     }
     if (!more) end = text.size();
     if (text.empty()) {
-      std::string ignored = at_.offset == 0 ? input_->ignored() : std::string();
-      if (ignored.empty()) continue;
-      TextBlock block{.number = blocks_++, .begin = at_, .ignored = std::move(ignored)};
+      std::optional<TextBlock> block = ignored_block();
+      if (!block) continue;
       end_file();
-      block.end = at_;
       return block;
     }
-    TextBlock block{.number = blocks_++, .begin = at_, .header = header_, .ends = !more};
+    TextBlock block{.begin = at_, .header = header_, .ends = !more};
     if (end == 0) {
       block.too_long = true;
       rest_ = std::move(text);
@@ -219,6 +248,7 @@ Result<std::optional<TextBlock>> BlockReader::next_block(std::string text) {
       pass(block.text);
     }
     block.ignored = input_->ignored();
+    told_ = !block.ignored.empty();
     block.end = at_;
     return block;
   }

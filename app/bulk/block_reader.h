@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -47,6 +48,9 @@ struct TextBlock {
 // `lines`. At the beginning of a file it is empty.
 using HeaderRule = std::function<std::string(std::string_view header, std::string_view lines)>;
 
+// What is wrong with compressed data. Of damaged data see TextInput.
+enum class InputFault : std::uint8_t { kNone, kTruncated, kDamaged };
+
 class BlockReader {
  public:
   // kNotFound, kUnavailable, kInvalidArgument: an input does not exist, cannot be opened or is a
@@ -58,9 +62,13 @@ class BlockReader {
   // The same, where it is known only after peek().
   void follow(HeaderRule header_rule);
 
-  // The text that follows: at least a line, if there is one of less than kBlockBytes. Empty if
-  // there is none. Valid until next() is called.
-  Result<std::string_view> peek();
+  struct Peeked {
+    std::string_view text;
+    std::string_view file;
+  };
+  // The beginning of the next file with text: kBlockBytes or more, or all lines before its end or
+  // an error. Empty if there is none. Valid until next() is called.
+  Result<Peeked> peek();
 
   // The next block; nothing at the end. An error is final: later calls return it, too. It comes
   // behind the blocks of all whole lines before it. `buffer`: the text of a block that is no longer
@@ -73,8 +81,8 @@ class BlockReader {
   [[nodiscard]] std::uint64_t bytes_read() const { return bytes_read_; }
   // The number of blocks that next() has returned.
   [[nodiscard]] std::uint64_t blocks() const;
-  // Whether next() ended at compressed data that is damaged or ends early.
-  [[nodiscard]] bool found_damage() const;
+  // What is wrong with the data if `why` is the error of next(), or begins with its message.
+  [[nodiscard]] InputFault fault(const Error& why) const;
 
  private:
   BlockReader(std::vector<std::string> files, HeaderRule header_rule)
@@ -85,6 +93,7 @@ class BlockReader {
   Result<std::optional<TextBlock>> next_block(std::string text);
   Result<bool> fill(std::string& text);
   void pass(std::string_view lines);
+  [[nodiscard]] std::optional<TextBlock> ignored_block() const;
   void end_file();
 
   const std::vector<std::string> files_;
@@ -95,9 +104,13 @@ class BlockReader {
   HeaderRule header_rule_;  // empty: the format has no headers
   std::unique_ptr<TextInput> input_;
   InputPosition at_;
-  std::string header_;  // at this place
-  std::string rest_;    // text that was read and not returned
-  std::optional<Error> failed_;
+  std::string header_;            // at this place
+  std::string rest_;              // text that was read and not returned
+  bool ended_ = false;            // the file
+  bool told_ = false;             // a block, perhaps of before, says what is ignored in the file
+  std::deque<TextBlock> passed_;  // of files that peek() passed
+  std::optional<Error> broken_;   // of input_
+  std::optional<Error> failed_;   // of next()
   std::uint64_t blocks_ = 0;
   std::uint64_t bytes_before_ = 0;  // of finished files
 };

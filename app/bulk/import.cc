@@ -93,7 +93,13 @@ Result<ImportTotals> Import::run() {
     checkpointed = begin_checkpoint();
     if (checkpointed) checkpointed = end_checkpoint();
   }
-  if (error_) return std::unexpected(*error_);
+  if (error_) {
+    if (!checkpointed && checkpointed.error().message != error_->message) {
+      error_->message +=
+          fmt::format("; the last checkpoint failed: {}", checkpointed.error().message);
+    }
+    return std::unexpected(*error_);
+  }
   TRY_VOID(checkpointed);
   return done_.totals;
 }

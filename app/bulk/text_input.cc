@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <limits>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -110,19 +111,19 @@ class PackedBytes {
   }
   void take(std::size_t count) { begin_ += count; }
 
-  // Between two members or frames: whether another one follows. If not, the rest of the file is
-  // read: zero bytes are padding, as for the program gzip.
+  // Between two members or frames: whether another one follows, also behind zero bytes: they are
+  // padding, as for the program gzip. If not, the rest of the file is read.
   Result<bool> has_more(bool (*begins)(std::string_view bytes)) {
-    TRY(std::string_view rest, look(kMagicBytes));
-    if (begins(rest)) return true;
-    while (!rest.empty()) {
-      garbage_ = garbage_ || rest.find_first_not_of('\0') != std::string_view::npos;
-      take(rest.size());
-      TRY(rest, look(1));
+    while (true) {
+      TRY(const std::string_view rest, look(kMagicBytes));
+      if (rest.empty()) return false;
+      if (!garbage_ && begins(rest)) return true;
+      const std::size_t zeros = std::min(rest.find_first_not_of('\0'), rest.size());
+      garbage_ = garbage_ || zeros == 0;
+      take(garbage_ ? rest.size() : zeros);
     }
-    return false;
   }
-  // Whether other bytes than zero follow the last member or frame.
+  // Whether anything but padding follows the last member or frame.
   [[nodiscard]] bool garbage() const { return garbage_; }
 
   [[nodiscard]] const PlainInput& input() const { return *input_; }
@@ -130,6 +131,11 @@ class PackedBytes {
   [[nodiscard]] std::unexpected<Error> damaged(std::string_view what) const {
     return fail(Errc::kCorruption, fmt::format("{}: {}", input_->name(), what));
   }
+  [[nodiscard]] std::unexpected<Error> ends_early(std::string_view format) {
+    truncated_ = true;
+    return damaged(fmt::format("the {} data ends early: the file is truncated", format));
+  }
+  [[nodiscard]] bool truncated() const { return truncated_; }
 
  private:
   const std::unique_ptr<PlainInput> input_;
@@ -138,6 +144,7 @@ class PackedBytes {
   std::size_t end_ = 0;
   bool ended_ = false;  // the file
   bool garbage_ = false;
+  bool truncated_ = false;
 };
 
 // One or more gzip members.
@@ -168,7 +175,7 @@ class GzipInput final : public TextInput {
       packed_.take(rest.size() - state_.avail_in);
       const bool done = status == ISAL_DECOMP_OK && state_.block_state == ISAL_BLOCK_FINISH;
       if (rest.empty() && !done && state_.avail_out == room) {
-        return packed_.damaged("the gzip data ends early: the file is truncated");
+        return packed_.ends_early("gzip");
       }
       if (status != ISAL_DECOMP_OK) return packed_.damaged("the gzip data is damaged");
       if (done) in_member_ = false;
@@ -176,6 +183,7 @@ class GzipInput final : public TextInput {
     return room - state_.avail_out;
   }
   [[nodiscard]] std::uint64_t bytes_read() const override { return packed_.input().bytes_read(); }
+  [[nodiscard]] bool truncated() const override { return packed_.truncated(); }
   [[nodiscard]] std::string ignored() const override {
     return packed_.garbage() ? "the bytes behind the gzip data are ignored" : "";
   }
@@ -206,7 +214,7 @@ class ZstdInput final : public TextInput {
       packed_.take(in.pos);
       const bool failed = ZSTD_isError(left) != 0;
       if (rest.empty() && (failed || left != 0) && out.pos == 0) {
-        return packed_.damaged("the zstd data ends early: the file is truncated");
+        return packed_.ends_early("zstd");
       }
       if (failed) {
         return packed_.damaged(
@@ -217,6 +225,7 @@ class ZstdInput final : public TextInput {
     return out.pos;
   }
   [[nodiscard]] std::uint64_t bytes_read() const override { return packed_.input().bytes_read(); }
+  [[nodiscard]] bool truncated() const override { return packed_.truncated(); }
   [[nodiscard]] std::string ignored() const override {
     return packed_.garbage() ? "the bytes behind the zstd data are ignored" : "";
   }
@@ -259,8 +268,10 @@ std::uint64_t file_modified_ns(const std::string& path) {
   constexpr std::int64_t kNsPerS = 1'000'000'000;
   struct stat status{};
   if (::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return 0;
-  const std::int64_t ns = status.st_mtim.tv_sec * kNsPerS + status.st_mtim.tv_nsec;
-  return static_cast<std::uint64_t>(std::max<std::int64_t>(0, ns));
+  constexpr std::int64_t kSecondsMax = std::numeric_limits<std::int64_t>::max() / kNsPerS;
+  const std::int64_t seconds = status.st_mtim.tv_sec;
+  if (seconds < 0 || seconds >= kSecondsMax) return 0;
+  return static_cast<std::uint64_t>(seconds * kNsPerS + status.st_mtim.tv_nsec);
 }
 
 }  // namespace halite::app

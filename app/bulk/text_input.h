@@ -3,7 +3,9 @@
 //
 //   Threads  not thread-safe.
 //   Errors   kNotFound, kUnavailable: it cannot be read; kCorruption: the compressed data is
-//            damaged or ends early; all text before that was read. Messages name the input.
+//            damaged or ends early. Messages name the input.
+//   Damage   may be found only at a checksum behind it: text that was read before may be wrong, and
+//            some that comes before the damage is not read.
 #pragma once
 
 #include <cstddef>
@@ -23,6 +25,8 @@ class TextInput {
   virtual Result<std::size_t> read(std::span<char> to) = 0;
   // Bytes read from the file, before they were unpacked.
   [[nodiscard]] virtual std::uint64_t bytes_read() const = 0;
+  // After kCorruption: whether the data only ends early. Then all text before the end was read.
+  [[nodiscard]] virtual bool truncated() const { return false; }
   // At the end: what follows the compressed data and is not read, as text; empty: nothing, or
   // padding of zero bytes.
   [[nodiscard]] virtual std::string ignored() const { return {}; }
@@ -33,7 +37,8 @@ class TextInput {
 // The size of a regular file; 0 for anything else.
 [[nodiscard]] std::uint64_t file_bytes(const std::string& path);
 
-// When a regular file was last modified, in ns since 1970; 0 for anything else.
+// When a regular file was last modified, in ns since 1970; 0 for anything else, and for times
+// before 1970 and after 2262.
 [[nodiscard]] std::uint64_t file_modified_ns(const std::string& path);
 
 }  // namespace halite::app

@@ -107,8 +107,8 @@ class Run {
                      target_name(options, flags) + line_options(flags)) {}
 
   Result<ImportTotals> run();
-  // After an error: what to do next; empty if nothing is to be said.
-  [[nodiscard]] std::string advice() const;
+  // After this error: what to do next; empty if nothing is to be said.
+  [[nodiscard]] std::string advice(const Error& why) const;
 
  private:
   Result<void> check_flags() const;
@@ -179,15 +179,17 @@ HeaderRule Run::header_rule() const {
   };
 }
 
-std::string Run::advice() const {
+std::string Run::advice(const Error& why) const {
   if (!began_ || !std::filesystem::exists(checkpoints_.path())) return {};
-  if (reader_->found_damage()) {
-    return fmt::format(
-        "the lines before the damage are stored; mend the file, remove {} and import all files "
-        "again: points that are stored twice do not change",
-        checkpoints_.path());
+  const InputFault fault = reader_->fault(why);
+  if (fault == InputFault::kNone) {
+    return "the points before the last checkpoint are durable; --resume continues from there";
   }
-  return "the points before the last checkpoint are durable; --resume continues from there";
+  return fmt::format(
+      "the lines before the damage are stored{}; mend the file, remove {}{}{} and import all files "
+      "again: points that are stored twice do not change",
+      fault == InputFault::kDamaged ? ", but some close to it may be missing or wrong" : "",
+      checkpoints_.path(), flags_.errors.empty() ? "" : " and ", flags_.errors);
 }
 
 // All files have the format of the first one.
@@ -200,25 +202,27 @@ Result<ingest::Format> Run::choose_format() {
                                                     ingest::format_name(chosen)));
   }
   if (!columns.empty()) return chosen;
-  TRY(const std::string_view text, reader_->peek());
-  const auto fault = header_fault(text);
+  TRY(const BlockReader::Peeked peeked, reader_->peek());
+  const auto fault = header_fault(peeked.text);
   if (!fault) return chosen;
   return fail(Errc::kInvalidArgument,
               fmt::format("{}: no line names the columns: {}; name them by --csv-columns, "
                           "for example metric,time,value,host",
-                          flags_.files.front(), *fault));
+                          peeked.file, *fault));
 }
 
 Result<ingest::Format> Run::named_or_detected() {
   if (const auto named = ingest::format_named(flags_.format)) return *named;
-  TRY(const std::string_view text, reader_->peek());
-  if (text.empty()) return ingest::Format::kOpenTsdb;  // nothing to read
-  if (const auto detected = ingest::detect_format(text, flags_.options)) return *detected;
+  TRY(const BlockReader::Peeked peeked, reader_->peek());
+  if (peeked.text.empty()) {  // nothing to read
+    return flags_.options.csv_columns.empty() ? ingest::Format::kOpenTsdb : ingest::Format::kCsv;
+  }
+  if (const auto detected = ingest::detect_format(peeked.text, flags_.options)) return *detected;
   return fail(Errc::kInvalidArgument,
               fmt::format("cannot tell the format of {} from its first lines; choose one by "
                           "--format: {}; with influx also name the unit of times by --precision, "
                           "unless it is ns",
-                          flags_.files.front(), ingest::format_names()));
+                          peeked.file, ingest::format_names()));
 }
 
 Result<ImportTotals> Run::into_store() {
@@ -308,7 +312,7 @@ ImportStatus import_files(const Options& options, const ImportFlags& flags, cons
   if (!given) err(given.error().message);
   if (!totals) {
     err(totals.error().message);
-    if (const std::string advice = run.advice(); !advice.empty()) err(advice);
+    if (const std::string advice = run.advice(totals.error()); !advice.empty()) err(advice);
     return ImportStatus::kFailed;
   }
   const double seconds =

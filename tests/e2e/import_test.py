@@ -143,6 +143,30 @@ class Files(ImportTest):
         out, _ = self.run_import("--format", "csv", titled, expect=REFUSED)
         self.assertIn("1 point stored, 1 line refused", out)
 
+    def test_csv_by_a_pipe_that_is_slow(self):
+        process = self.start_import("--format", "csv", "-", stdin=subprocess.PIPE)
+        self.addCleanup(process.kill)
+        for part in ("of my machines\n", "metric,time,va", f"lue,host\nm,{T},1,c\n"):
+            process.stdin.write(part.encode())
+            process.stdin.flush()
+            time.sleep(0.2)
+        out, err = process.communicate(timeout=support.START_SECONDS)
+        self.assertEqual(process.returncode, REFUSED, (out, err))
+        self.assertIn(b"1 point stored, 1 line refused", out)
+
+    def test_files_without_text(self):
+        columns = ("--csv-columns", "metric,time,value,host")
+        empty = self.write("empty", "")
+        mark = self.write("mark", "\ufeff")
+        for files in ((empty,), (mark,), (empty, mark)):
+            self.run_import(*columns, *files)
+            self.run_import(*files)
+        out, _ = self.run_import(*columns, empty, mark, self.write("a.csv", f"m,{T},1,a\n"))
+        self.assertIn("1 point stored, 0 lines refused", out)
+        text = self.write("text", "what is this\nno points\n")
+        _, err = self.run_import(empty, mark, text, expect=FAILED)
+        self.assertIn(f"cannot tell the format of {text}", err)
+
     def test_a_checkpoint_that_another_import_left(self):
         good = self.write("good", line("m", T, 1, host="a") + "\n")
         text = self.write("text", "what is this\nno points\n")
@@ -162,6 +186,9 @@ class Files(ImportTest):
         padded = self.write("padded.gz", gzip.compress(text) + bytes(1000))
         out, _ = self.run_import(padded)
         self.assertIn("100 points stored, 0 lines refused", out)
+        between = self.write("between.gz", gzip.compress(text) + bytes(1000) + gzip.compress(text))
+        out, _ = self.run_import(between)
+        self.assertIn("200 points stored, 0 lines refused", out)
         junk = self.write("junk.gz", gzip.compress(text) + b"junk")
         errors = self.scratch / "errors"
         out, err = self.run_import("--errors", str(errors), junk, expect=REFUSED)
@@ -180,6 +207,8 @@ class Files(ImportTest):
             _, err = self.run_import(*errors, *resume, path, expect=FAILED)
             self.assertIn("a.gz: the gzip data ends early: the file is truncated", err)
             self.assertIn("the lines before the damage are stored", err)
+            self.assertIn(f"checkpoint and {errors[1]} and import all files again", err)
+            self.assertNotIn("may be missing or wrong", err)
             self.assertNotIn("continues from there", err)
         _, err = self.run_import("--resume", path, expect=FAILED)
         self.assertIn(f"was begun with {' '.join(errors)}, not with no --errors", err)
@@ -190,6 +219,17 @@ class Files(ImportTest):
         self.assertGreater(len(found), 20_000)
         lines = text.decode().splitlines()
         self.assertEqual(found, {T + i: int(lines[i].split()[2]) for i in range(len(found))})
+
+    def test_a_damaged_file(self):
+        rng = random.Random(1)
+        packed = bytearray(gzip.compress("".join(
+            line("m", T + i, rng.randrange(10 ** 9), host="a") + "\n"
+            for i in range(50_000)).encode()))
+        for i in range(50):
+            packed[len(packed) // 2 + i] ^= 0x55
+        _, err = self.run_import(self.write("a.gz", bytes(packed)), expect=FAILED)
+        self.assertIn("the gzip data is damaged", err)
+        self.assertIn("some close to it may be missing or wrong; mend the file", err)
 
     def test_a_byte_order_mark(self):
         out, _ = self.run_import(self.write("a.txt", "\ufeff" + line("m", T, 1, host="a") + "\n"))

@@ -223,14 +223,44 @@ TEST_F(BlockReaderTest, DropsLinesThatAreTooLong) {
 TEST_F(BlockReaderTest, PeeksWithoutTaking) {
   const std::string text = lines(2 * kBlockBytes);
   auto reader = BlockReader::open({file(text)}).value();
-  const std::string peeked(reader->peek().value());
+  const std::string peeked(reader->peek().value().text);
   EXPECT_TRUE(peeked.contains('\n'));
   EXPECT_TRUE(text.starts_with(peeked));
   const auto blocks = blocks_of(*reader);
   EXPECT_TRUE(text_of(blocks) == text);
   expect_in_order(blocks);
-  EXPECT_EQ(BlockReader::open({file("")}).value()->peek().value(), "");
-  EXPECT_EQ(BlockReader::open({}).value()->peek().value(), "");
+  EXPECT_EQ(BlockReader::open({file("")}).value()->peek().value().text, "");
+  EXPECT_EQ(BlockReader::open({}).value()->peek().value().text, "");
+}
+
+// Also one that holds a byte order mark alone, or only what is ignored: its block still comes.
+TEST_F(BlockReaderTest, PeeksBehindFilesWithoutText) {
+  const std::string good = file("a\nb\n");
+  auto reader =
+      BlockReader::open({file("\xEF\xBB\xBF"), file(zstd_frame("") + "junk"), good}).value();
+  const auto peeked = reader->peek();
+  ASSERT_TRUE(peeked) << peeked.error().message;
+  EXPECT_EQ(peeked->text, "a\nb\n");
+  EXPECT_EQ(peeked->file, good);
+  EXPECT_EQ(reader->peek().value().text, "a\nb\n");
+  const auto blocks = blocks_of(*reader);
+  ASSERT_EQ(blocks.size(), 2U);
+  EXPECT_EQ(blocks[0].number, 0U);
+  EXPECT_NE(blocks[0].ignored, "");
+  EXPECT_EQ(blocks[0].begin, (InputPosition{.file = 1, .offset = 0}));
+  EXPECT_EQ(blocks[0].end, (InputPosition{.file = 2, .offset = 0}));
+  EXPECT_EQ(blocks[1].number, 1U);
+  EXPECT_EQ(blocks[1].text, "a\nb\n");
+}
+
+TEST_F(BlockReaderTest, PeeksAtTheLinesBeforeAnError) {
+  const std::string packed = zstd_frame(lines(kBlockBytes / 2)) + zstd_frame("b");
+  auto reader = BlockReader::open({file(packed.substr(0, packed.size() - 1))}).value();
+  const auto peeked = reader->peek();
+  ASSERT_TRUE(peeked) << peeked.error().message;
+  EXPECT_TRUE(peeked->text.starts_with("line 0"));
+  EXPECT_TRUE(reader->next().value()->text.starts_with("line 0"));
+  EXPECT_FALSE(reader->next());
 }
 
 TEST_F(BlockReaderTest, FindsWhatCannotBeReadBeforeItBegins) {
@@ -252,6 +282,17 @@ TEST_F(BlockReaderTest, StaysFailed) {
   EXPECT_EQ(failed.error().code, Errc::kCorruption);
   EXPECT_EQ(reader->next().error().message, failed.error().message);
   EXPECT_EQ(reader->blocks(), 1U);
+  EXPECT_EQ(reader->fault(failed.error()), InputFault::kDamaged);
+}
+
+// The line is no block: who waits for the end of all blocks before the error would wait for ever.
+TEST_F(BlockReaderTest, FailsWithinALineThatIsTooLong) {
+  const std::string packed = zstd_frame(std::string(kLineBytesMax + 16 * kBlockBytes, 'x'));
+  auto reader = BlockReader::open({file(packed.substr(0, packed.size() - 10))}).value();
+  const auto failed = reader->next();
+  ASSERT_FALSE(failed);
+  EXPECT_EQ(failed.error().code, Errc::kCorruption);
+  EXPECT_EQ(reader->blocks(), 0U);
 }
 
 TEST_F(BlockReaderTest, GivesTheWholeLinesBeforeATruncatedEnd) {
@@ -264,7 +305,9 @@ TEST_F(BlockReaderTest, GivesTheWholeLinesBeforeATruncatedEnd) {
   for (; block && *block; block = reader->next()) read += (*block)->text;
   ASSERT_FALSE(block);
   EXPECT_TRUE(block.error().message.contains("truncated")) << block.error().message;
-  EXPECT_TRUE(reader->found_damage());
+  EXPECT_EQ(reader->fault(block.error()), InputFault::kTruncated);
+  EXPECT_EQ(reader->fault({.code = Errc::kInvalidArgument, .message = "401", .details = {}}),
+            InputFault::kNone);
   EXPECT_TRUE(text.starts_with(read));
   EXPECT_TRUE(read.ends_with('\n'));
   EXPECT_GT(read.size(), 2 * kBlockBytes);
@@ -285,12 +328,34 @@ TEST_F(BlockReaderTest, SaysThatSomethingFollowsPackedData) {
   EXPECT_EQ(blocks[3].text, "c\n");
 }
 
+// Where the reader cannot know that the line which it drops is the last one.
+TEST_F(BlockReaderTest, SaysThatSomethingFollowsALineThatIsTooLong) {
+  const std::string path = file(zstd_frame(std::string(kLineBytesMax, 'x') + "\n") + "junk");
+  const auto blocks = blocks_of({path, file("c\n")});
+  ASSERT_EQ(blocks.size(), 3U);
+  EXPECT_TRUE(blocks[0].too_long);
+  EXPECT_EQ(blocks[0].ignored, "");
+  EXPECT_EQ(blocks[1].text, "");
+  EXPECT_NE(blocks[1].ignored, "");
+  EXPECT_EQ(blocks[1].end, (InputPosition{.file = 1, .offset = 0}));
+  EXPECT_EQ(blocks[2].text, "c\n");
+}
+
+// Once, also where an import resumes at the end of the file.
+TEST_F(BlockReaderTest, SaysOnceThatSomethingFollows) {
+  const std::vector<std::string> files = {file(zstd_frame("a\n") + "junk"), file("c\n")};
+  const auto blocks = blocks_of(files, {.file = 0, .offset = 2});
+  ASSERT_EQ(blocks.size(), 1U);
+  EXPECT_EQ(blocks[0].text, "c\n");
+  EXPECT_EQ(blocks[0].ignored, "");
+}
+
 TEST_F(BlockReaderTest, SkipsAByteOrderMark) {
   const std::string mark = "\xEF\xBB\xBF";
   const std::string text = "header\n" + lines(2 * kBlockBytes) + mark + "last\n";
   const std::string path = file(mark + text);
   auto reader = BlockReader::open({path}).value();
-  EXPECT_TRUE(reader->peek().value().starts_with("header\n"));
+  EXPECT_TRUE(reader->peek().value().text.starts_with("header\n"));
   reader->follow(last_header);
   const auto blocks = blocks_of(*reader);
   EXPECT_TRUE(text_of(blocks) == text);

@@ -372,6 +372,19 @@ TEST_F(ImportTest, StopsWhenPointsCannotBeMadeDurable) {
   EXPECT_FALSE(checkpoint());
 }
 
+TEST_F(ImportTest, SaysThatTheLastCheckpointFailed) {
+  add_file(10 * kBlockBytes);
+  int stores = 0;
+  target_.answer = [&](std::string_view) -> std::optional<Answer> {
+    if (++stores < 3) return std::nullopt;
+    return fail(Errc::kInvalidArgument, "no more");
+  };
+  target_.durable = []() -> Result<void> { return fail(Errc::kUnavailable, "the disk is full"); };
+  const auto totals = run();
+  ASSERT_FALSE(totals);
+  EXPECT_EQ(totals.error().message, "no more; the last checkpoint failed: the disk is full");
+}
+
 // Also where a block is parsed again.
 TEST_F(ImportTest, TellsLaterBlocksTheirHeader) {
   const std::string text = add_file(3 * kBlockBytes);

@@ -1,6 +1,7 @@
 #include "app/bulk/text_input.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -170,6 +171,22 @@ TEST_F(TextInputTest, ReadsPackedDataThatSomethingFollows) {
   EXPECT_EQ(TextInput::open(file("a\n")).value()->ignored(), "");
 }
 
+TEST_F(TextInputTest, ReadsMembersBehindPadding) {
+  for (const std::size_t zeros : {1UL, 512UL, 3 * kMiB}) {
+    const std::string padding(zeros, '\0');
+    for (const auto& pack : {gzip, zstd}) {
+      const std::string path = file(pack("a\n") + padding + pack("b\n") + padding);
+      EXPECT_EQ(read_all(path).value(), "a\nb\n") << zeros;
+      const auto input =
+          TextInput::open(file(pack("a\n") + padding + "junk" + pack("b\n"))).value();
+      std::string part(kMiB, '\0');
+      EXPECT_EQ(input->read(part).value(), 2U);
+      EXPECT_EQ(input->read(part).value(), 0U);
+      EXPECT_NE(input->ignored(), "");
+    }
+  }
+}
+
 // As the program `pzstd` writes them.
 TEST_F(TextInputTest, SkipsFramesThatHoldNoText) {
   const std::string skipped("\x50\x2a\x4d\x18\x04\0\0\0text", 12);
@@ -190,6 +207,22 @@ TEST_F(TextInputTest, NamesDamagedData) {
   std::string sum = gzip(text);
   sum[sum.size() - 8] ^= 1;  // of the checksum
   EXPECT_EQ(read_all(file(sum)).error().code, Errc::kCorruption);
+}
+
+TEST_F(TextInputTest, TellsTruncatedFromDamagedData) {
+  const std::string text = sample(300'000);
+  for (std::string packed : {gzip(text), zstd(text) + zstd(text)}) {
+    const auto truncated = [&](std::string_view bytes) {
+      const auto input = TextInput::open(file(bytes)).value();
+      std::string part(1000, '\0');
+      while (input->read(part).value_or(0) > 0) {
+      }
+      return input->truncated();
+    };
+    EXPECT_TRUE(truncated(std::string_view(packed).substr(0, packed.size() - 9)));
+    for (std::size_t i = 0; i < 50; ++i) packed[packed.size() / 3 + i] ^= 0x55;
+    EXPECT_FALSE(truncated(packed));
+  }
 }
 
 TEST_F(TextInputTest, SaysWhyAFileCannotBeRead) {
@@ -219,6 +252,23 @@ TEST_F(TextInputTest, ReadsPipes) {
     while (const std::size_t got = input->read(part).value()) all.append(part, 0, got);
     writer.join();
     EXPECT_TRUE(all == text || all == text + text) << all.size();
+  }
+}
+
+TEST(FileModified, IsInRange) {
+  const test::TempDir place;
+  const std::string path = place.path() + "/a";
+  std::ofstream(path) << "abc";
+  for (const std::int64_t seconds : {-1LL, 0LL, 1'700'000'000LL, 10'000'000'000LL}) {
+    const timespec time{.tv_sec = seconds, .tv_nsec = 5};
+    const std::array<timespec, 2> times = {time, time};
+    ASSERT_EQ(::utimensat(AT_FDCWD, path.c_str(), times.data(), 0), 0);
+    struct stat status{};
+    ASSERT_EQ(::stat(path.c_str(), &status), 0);
+    if (status.st_mtim.tv_sec != seconds) continue;  // the file system has no such times
+    const bool known = seconds >= 0 && seconds < 9'000'000'000;
+    EXPECT_EQ(file_modified_ns(path),
+              known ? static_cast<std::uint64_t>(seconds) * 1'000'000'000 + 5 : 0);
   }
 }
 
