@@ -40,8 +40,8 @@ std::string_view target_shown(std::string_view into) {
   return into.substr(0, into.find_last_not_of(' ') + 1);
 }
 
-std::string errors_flag(const std::string& errors) {
-  return errors.empty() ? "no --errors" : "--errors " + errors;
+std::string with_errors(const std::string& errors) {
+  return errors.empty() ? "without --errors" : "with --errors " + errors;
 }
 
 }  // namespace
@@ -158,10 +158,11 @@ Result<void> CheckpointFile::write(const Checkpoint& checkpoint) const {
 Result<void> check_errors_flag(const std::string& path, const std::optional<std::string>& before,
                                const std::string& now) {
   if (!before || *before == now) return {};
-  return fail(Errc::kConflict,
-              fmt::format("what {} continues was begun with {}, not with {}; give the same, or "
-                          "remove the file to begin again",
-                          path, errors_flag(*before), errors_flag(now)));
+  return fail(
+      Errc::kConflict,
+      fmt::format("{}: begun {}, continued {}; give the same --errors, or remove {} to begin "
+                  "again",
+                  path, with_errors(*before), with_errors(now), path));
 }
 
 Result<void> remove_checkpoint(const std::string& path) {

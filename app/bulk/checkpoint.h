@@ -49,6 +49,14 @@ struct Checkpoint {
                                              const std::optional<std::string>& before,
                                              const std::string& now);
 
+// What a task that continues from `found`, a Checkpoint or a WalkState, keeps of the file of
+// --errors. Nothing: the task has no such file yet. An older version did not say whether it had.
+template <class State>
+[[nodiscard]] std::optional<std::uint64_t> errors_kept(const std::optional<State>& found) {
+  if (!found || (!found->errors && found->errors_bytes == 0)) return std::nullopt;
+  return found->errors_bytes;
+}
+
 // Removes the file of a finished task. Not an error if there is none.
 [[nodiscard]] Result<void> remove_checkpoint(const std::string& path);
 

@@ -108,8 +108,7 @@ Result<CopyResult> copy_points(CopyJob job, const Print& err) {
   state.task = job.task;
   state.errors = job.errors;
   if (!found) state.began = SystemClock().now_ms();
-  const auto keep = found ? std::optional(state.errors_bytes) : std::nullopt;
-  TRY(auto refused, RefusedLines::open(job.errors, keep, err));
+  TRY(auto refused, RefusedLines::open(job.errors, errors_kept(found), err));
   job.walk.from = state.position;
   Copy sink(job, std::move(refused), std::move(state));
   TRY_VOID(sink.begin());

@@ -243,8 +243,7 @@ Result<ImportTotals> export_points(ExportJob job, const Print& err) {
   state.task = job.task;
   state.errors = job.errors;
   TRY(auto output, Output::open(job.path, state.output_bytes, found.has_value()));
-  const auto keep = found ? std::optional(state.errors_bytes) : std::nullopt;
-  TRY(auto refused, RefusedLines::open(job.errors, keep, err));
+  TRY(auto refused, RefusedLines::open(job.errors, errors_kept(found), err));
   job.walk.from = state.position;
   Export sink(job, std::move(output), std::move(refused), state);
   if (!found) TRY_VOID(sink.begin());

@@ -1,10 +1,14 @@
 #include "app/bulk/refused_lines.h"
 
+#include <system_error>
+
 #include <algorithm>
+#include <filesystem>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "app/bulk/text_input.h"
 #include "storage/files/open_durably.h"
 #include "storage/files/posix_files.h"
 
@@ -21,6 +25,11 @@ std::string one_line(std::string_view text) {
   return line;
 }
 
+bool is_empty_file(const std::string& path) {
+  std::error_code error;
+  return std::filesystem::is_regular_file(path, error) && file_bytes(path) == 0;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<RefusedLines>> RefusedLines::open(const std::string& path,
@@ -32,6 +41,7 @@ Result<std::unique_ptr<RefusedLines>> RefusedLines::open(const std::string& path
     const auto files = storage::posix_files();
     storage::OpenFile how = storage::OpenFile::kCreate;
     if (keep_bytes) how = keep == 0 ? storage::OpenFile::kReplace : storage::OpenFile::kWrite;
+    if (!keep_bytes && is_empty_file(path)) how = storage::OpenFile::kWrite;
     auto opened = storage::open_durably(*files, path, how);
     if (!opened && opened.error().code == Errc::kConflict) {
       return fail(Errc::kConflict, fmt::format("{} exists; choose another file by --errors", path));

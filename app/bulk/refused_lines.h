@@ -21,7 +21,8 @@ namespace halite::app {
 class RefusedLines {
  public:
   // Without a path, only shows the first few lines. `keep_bytes`: what an interrupted import wrote
-  // before its checkpoint; the rest is dropped. Nothing: the file must not exist, else kConflict.
+  // before its checkpoint; the rest is dropped. Nothing: the file must not exist, else kConflict;
+  // it may be empty, as left by a task that ended before its first checkpoint.
   static Result<std::unique_ptr<RefusedLines>> open(const std::string& path,
                                                     std::optional<std::uint64_t> keep_bytes,
                                                     Print err);

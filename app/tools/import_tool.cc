@@ -119,6 +119,7 @@ class Run {
   Result<ImportTotals> import_by_hfiles(OpenedData& data);
   Result<ImportTotals> into_server();
   Result<ImportTotals> into(ImportTarget& target, const boost::asio::any_io_executor& executor);
+  void forget_if_nothing_is_stored() const;
   [[nodiscard]] HeaderRule header_rule() const;
   [[nodiscard]] ingest::ImportFormat format() const {
     return {.format = begin_.format, .options = format_options(options_, flags_)};
@@ -131,6 +132,7 @@ class Run {
   Checkpoint begin_;
   std::unique_ptr<BlockReader> reader_;
   std::unique_ptr<RefusedLines> refused_;
+  bool resumes_ = false;
   bool began_ = false;  // a checkpoint that exists is of this import
 };
 
@@ -165,8 +167,8 @@ Result<ImportTotals> Run::run() {
     reader_->follow(header_rule());
   }
   begin_.errors = flags_.errors;
-  const auto keep = found ? std::optional(begin_.errors_bytes) : std::nullopt;
-  TRY(refused_, RefusedLines::open(flags_.errors, keep, err_));
+  resumes_ = found.has_value();
+  TRY(refused_, RefusedLines::open(flags_.errors, errors_kept(found), err_));
   began_ = true;
   TRY(const ImportTotals totals, flags_.url.empty() ? into_store() : into_server());
   TRY_VOID(checkpoints_.remove());
@@ -274,16 +276,27 @@ Result<ImportTotals> Run::into(ImportTarget& target, const boost::asio::any_io_e
   ImportTimes times;
   times.checkpoint_interval = interval_ms(flags_.checkpoint_interval_s);
   Progress progress(reader_->bytes_total(), flags_.quiet);
-  return import_points({.reader = *reader_,
-                        .target = target,
-                        .refused = *refused_,
-                        .checkpoints = checkpoints_,
-                        .progress = progress,
-                        .executor = executor,
-                        .threads = thread_count(flags_.jobs),
-                        .points_per_s_max = flags_.points_per_s_max,
-                        .before = begin_,
-                        .times = times});
+  // From here on, --resume knows that the file of --errors is of this import.
+  if (!resumes_) TRY_VOID(checkpoints_.write(begin_));
+  Result<ImportTotals> totals = import_points({.reader = *reader_,
+                                               .target = target,
+                                               .refused = *refused_,
+                                               .checkpoints = checkpoints_,
+                                               .progress = progress,
+                                               .executor = executor,
+                                               .threads = thread_count(flags_.jobs),
+                                               .points_per_s_max = flags_.points_per_s_max,
+                                               .before = begin_,
+                                               .times = times});
+  if (!totals && !resumes_) forget_if_nothing_is_stored();
+  return totals;
+}
+
+// Then the same command can be given again.
+void Run::forget_if_nothing_is_stored() const {
+  const Result<std::optional<Checkpoint>> left = checkpoints_.read();
+  if (!left || !*left || (*left)->position != begin_.position) return;
+  static_cast<void>(checkpoints_.remove());
 }
 
 }  // namespace

@@ -175,8 +175,11 @@ class ImportRounds:
             time.sleep(0.002)
 
     def _written(self):
+        """When; 0: none, or the first one, of which nothing is stored."""
         try:
-            return self.checkpoint.stat().st_mtime_ns
+            checkpoint = json.loads(self.checkpoint.read_text())
+            stored = checkpoint["file"] or checkpoint["offset"]
+            return self.checkpoint.stat().st_mtime_ns if stored else 0
         except FileNotFoundError:
             return 0
 
@@ -185,7 +188,7 @@ class ImportRounds:
 
     def _count_import(self, err):
         place = "before a checkpoint"
-        if self.checkpoint.exists():
+        if self._written():
             checkpoint = json.loads(self.checkpoint.read_text())
             place = "after a checkpoint"
             if checkpoint["file"] == len(checkpoint["inputs"]) or "final form" in err:

@@ -211,7 +211,7 @@ class Files(ImportTest):
             self.assertNotIn("may be missing or wrong", err)
             self.assertNotIn("continues from there", err)
         _, err = self.run_import("--resume", path, expect=FAILED)
-        self.assertIn(f"was begun with {' '.join(errors)}, not with no --errors", err)
+        self.assertIn(f"begun with {' '.join(errors)}, continued without --errors", err)
         os.utime(path, (T, T))
         _, err = self.run_import(*errors, "--resume", path, expect=FAILED)
         self.assertIn("a.gz has another size or time", err)
@@ -292,6 +292,20 @@ class Url(ImportTest):
         found = self.points(server, "sum:m{host=*}", 40_000)
         stored = {second: value for points in found.values() for second, value in points.items()}
         self.assertEqual(stored, {T + i: i + 0.25 for i in range(30_000) if i != 7})
+
+    def test_a_server_that_refuses_all(self):
+        file = self.write("a.txt", line("m", T, 1, host="a") + "\n")
+        errors = self.scratch / "errors"
+        server = self.served("--set", "auth.anonymous=read")
+        arguments = ("--errors", str(errors), file)
+        _, err = self.run_import("--url", f"http://127.0.0.1:{server.port}", *arguments, expect=FAILED)
+        self.assertIn("the server answered 401", err)
+        self.assertNotIn("--resume", err)
+        self.assertEqual(list(self.scratch.glob("*checkpoint*")), [])
+        self.assertEqual(server.terminate(), 0)
+        server = self.served()
+        out, _ = self.run_import("--url", f"http://127.0.0.1:{server.port}", *arguments)
+        self.assertIn("1 point stored, 0 lines refused", out)
 
     def test_what_the_server_refuses_is_named(self):
         server = self.served("--set", "storage.ttl_ms=30d")
@@ -427,6 +441,44 @@ class Kill9(ImportTest):
         checkpoint.write_text("{")
         _, err = self.run_import("--resume", file, expect=FAILED)
         self.assertIn("remove it to begin again", err)
+
+    def test_resumes_before_the_first_interval(self):
+        file = self.make_file("a.txt", False)
+        errors = self.scratch / "errors"
+        checkpoint = self.scratch / "halite-import.checkpoint"
+        process = self.start_import("--errors", str(errors), "--rate", "100000", file)
+        self.addCleanup(process.kill)
+        self.eventually("a checkpoint", checkpoint.exists)
+        time.sleep(0.5)
+        process.kill()
+        process.communicate()
+        self.assertEqual(json.loads(checkpoint.read_text())["offset"], 0)
+        out, _ = self.run_import("--errors", str(errors), "--resume", file, expect=REFUSED)
+        wrong = self.STEPS // self.REPEATS
+        self.assertIn(f", {wrong} lines refused", out)
+        self.assertEqual(len(errors.read_text().splitlines()), wrong)
+        self.assertFalse(checkpoint.exists())
+
+    def test_of_an_older_version_it_empties_no_file(self):
+        file = self.write("a.txt", "m x 1 host=a\n" + line("m", T, 1, host="a"))
+        checkpoint = self.scratch / "halite-import.checkpoint"
+        process = self.start_import("--rate", "1", self.make_file("b.txt", False))
+        self.addCleanup(process.kill)
+        self.eventually("a checkpoint", checkpoint.exists)
+        process.kill()
+        process.communicate()
+        left = json.loads(checkpoint.read_text())
+        del left["errors"]
+        about = os.stat(file)
+        left["inputs"] = [{"path": file, "bytes": about.st_size, "modified_ns": about.st_mtime_ns}]
+        checkpoint.write_text(json.dumps(left))
+        precious = self.write("precious", "precious")
+        _, err = self.run_import("--errors", precious, "--resume", file, expect=FAILED)
+        self.assertIn("exists; choose another file by --errors", err)
+        self.assertEqual((self.scratch / "precious").read_text(), "precious")
+        out, _ = self.run_import("--errors", str(self.scratch / "new"), "--resume", file,
+                                 expect=REFUSED)
+        self.assertIn("1 point stored, 1 line refused", out)
 
 
 class ImportedViews(views_test.Views):

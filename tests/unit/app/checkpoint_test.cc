@@ -107,8 +107,22 @@ TEST_F(CheckpointTest, GoesOnWithTheSameErrorsFile) {
   const auto other = check_errors_flag("c", "a", "");
   ASSERT_FALSE(other);
   EXPECT_EQ(other.error().code, Errc::kConflict);
-  EXPECT_TRUE(other.error().message.contains("with --errors a, not with no --errors"))
-      << other.error().message;
+  EXPECT_EQ(other.error().message,
+            "c: begun with --errors a, continued without --errors; give the same --errors, or "
+            "remove c to begin again");
+}
+
+// A file that is not of the task must not be emptied.
+TEST_F(CheckpointTest, KeepsOfTheErrorsFileWhatItHas) {
+  EXPECT_EQ(errors_kept(std::optional<Checkpoint>()), std::nullopt);
+  EXPECT_EQ(errors_kept(std::optional(checkpoint_)), 512U);
+  Checkpoint checkpoint;
+  EXPECT_EQ(errors_kept(std::optional(checkpoint)), std::nullopt);  // of an older version
+  checkpoint.errors_bytes = 7;
+  EXPECT_EQ(errors_kept(std::optional(checkpoint)), 7U);
+  checkpoint.errors_bytes = 0;
+  checkpoint.errors = "a";
+  EXPECT_EQ(errors_kept(std::optional(checkpoint)), 0U);
 }
 
 TEST_F(CheckpointTest, SaysOnlyWhatUsersKnow) {

@@ -2,6 +2,7 @@
 
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -69,6 +70,26 @@ TEST_F(RefusedLinesTest, ReplacesAnOlderFile) {
   std::ofstream(path_) << "of another import\n";
   ASSERT_TRUE(open()->sync());
   EXPECT_EQ(text(), "");
+}
+
+TEST_F(RefusedLinesTest, LeavesTheFileOfSomeoneElse) {
+  std::ofstream(path_) << "precious";
+  const auto lines = RefusedLines::open(path_, std::nullopt, print_);
+  ASSERT_FALSE(lines);
+  EXPECT_EQ(lines.error().code, Errc::kConflict);
+  EXPECT_EQ(text(), "precious");
+  const auto device = RefusedLines::open("/dev/null", std::nullopt, print_);
+  ASSERT_FALSE(device);
+  EXPECT_EQ(device.error().code, Errc::kConflict);
+}
+
+TEST_F(RefusedLinesTest, TakesAnEmptyFile) {
+  std::ofstream(path_) << "";
+  const auto lines = RefusedLines::open(path_, std::nullopt, print_);
+  ASSERT_TRUE(lines) << lines.error().message;
+  ASSERT_TRUE((*lines)->add("f", 1, "why", "one"));
+  ASSERT_TRUE((*lines)->sync());
+  EXPECT_EQ(text(), "f\t1\twhy\tone\n");
 }
 
 TEST_F(RefusedLinesTest, DoesNotResumeInAShorterFile) {
