@@ -105,6 +105,8 @@ class Making {
     if (path.ends_with(kTable) && !(same && last->second.damaged.empty())) {
       const bool has_other = last != last_.end() && !same;
       TRY_VOID(look_for_damage(from, has_other ? &last->second.content : nullptr, file));
+      // It names the intact copy, too.
+      if (same && !file.damaged.empty()) file.damaged = last->second.damaged;
     }
     TRY_VOID(counted_.go_on());
     for (const std::string& what : file.damaged) {
@@ -132,7 +134,8 @@ class Making {
     }
     if (!file.damaged.empty() && last != nullptr && last->bytes == file.content.bytes) {
       file.damaged.push_back(fmt::format(
-          "differs from its copy in an earlier backup, {}, which still exists", last->name()));
+          "differs from its copy in an earlier backup, {}, which stays until that is pruned",
+          last->name()));
     }
     return {};
   }

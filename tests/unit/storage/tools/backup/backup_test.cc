@@ -76,6 +76,9 @@ TEST_F(BackupTest, TellsTablesThatRocksDbCannotRead) {
   EXPECT_THAT(backup(kNow + 4).damaged,
               ElementsAre(HasSubstr("000012.sst"),
                           HasSubstr("differs from its copy in an earlier backup")));
+  EXPECT_THAT(backup(kNow + 5).damaged,
+              ElementsAre(HasSubstr("000012.sst"),
+                          HasSubstr("differs from its copy in an earlier backup")));
 }
 
 TEST_F(BackupTest, KeepsAgainWhatIsCutOff) {
