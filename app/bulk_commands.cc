@@ -118,8 +118,10 @@ void BulkCommands::declare_import(CLI::App& app) {
   import_->add_option("--errors", importing_.errors,
                       "Write refused lines to this new file: input, line number, reason and line, "
                       "separated by tabs");
-  import_->add_flag("--resume", importing_.resume,
-                    "Continue the import that was interrupted; needs the same files");
+  import_->add_flag(
+      "--resume", importing_.resume,
+      "Continue the import that was interrupted; needs the same files, unchanged, and "
+      "the same --errors");
   import_->add_option(
       "--checkpoint", importing_.checkpoint,
       "File that says how far the import has come (default: ./halite-import.checkpoint)");
@@ -169,7 +171,8 @@ void BulkCommands::declare_export(CLI::App& app) {
                       "Write points that the format cannot represent to this new file: series, "
                       "number of points and "
                       "reason, separated by tabs");
-  export_->add_flag("--resume", exporting_.resume, "Continue the export that was interrupted");
+  export_->add_flag("--resume", exporting_.resume,
+                    "Continue the export that was interrupted; needs the same --errors");
   export_->add_option("--checkpoint", exporting_.checkpoint,
                       "File that says how far the export has come (default: the output's name with "
                       ".checkpoint)");
@@ -232,7 +235,8 @@ void BulkCommands::declare_migrate(CLI::App& app) {
       ->add_option("--quiet-ms", migrating_.quiet_ms,
                    "How long the source must have nothing new (default: 120000)")
       ->check(CLI::NonNegativeNumber);
-  migrate_->add_flag("--resume", migrating_.resume, "Continue the migration that was interrupted");
+  migrate_->add_flag("--resume", migrating_.resume,
+                     "Continue the migration that was interrupted; needs the same --errors");
   migrate_->add_option("--checkpoint", migrating_.checkpoint,
                        "File that says how far it has come (default: ./halite-migrate.checkpoint)");
   declare_interval(*migrate_, migrating_.checkpoint_interval_s);
@@ -257,7 +261,7 @@ void BulkCommands::declare_migrate(CLI::App& app) {
       "Without --match, a server's metrics of itself (halite.*) are not copied.\n"
       "\n"
       "Exit status: 0 all points copied, 1 some points refused, missing or different, 2 nothing\n"
-      "done or nothing compared, or stopped early; --resume then continues.");
+      "done, nothing to compare, or stopped early. --resume continues a copy that was stopped.");
 }
 
 int BulkCommands::run_migrate() {

@@ -1,6 +1,6 @@
-// Pages by number, each made by its first user. The table takes memory for the pages that exist:
-// the kernel gives zeroed memory for the pointers as they are used, so room for 2^32 series is
-// cheap.
+// Pages by number, each made by its first user. The table takes memory for the pages that exist. Of
+// a large table, the kernel gives zeroed memory for the pointers as they are used, so room for 2^32
+// series is cheap.
 //
 //   Threads  call from any thread. What is in a page is the caller's to protect.
 //   Lifetime a page exists until the table ends.

@@ -29,9 +29,10 @@ Result<Location> parse_location(std::string_view text) {
     return location;
   }
   // HOST:PORT without http:// would make a directory of that name.
-  const std::size_t colon = text.rfind(':');
-  const std::string_view port = text.substr(std::min(text.size(), colon + 1));
-  const bool has_port = colon != std::string_view::npos && !text.contains('/') && !port.empty() &&
+  const std::string_view name = text.substr(0, text.find_last_not_of('/') + 1);
+  const std::size_t colon = name.rfind(':');
+  const std::string_view port = name.substr(std::min(name.size(), colon + 1));
+  const bool has_port = colon != std::string_view::npos && !name.contains('/') && !port.empty() &&
                         std::ranges::all_of(port, is_digit);
   if (text.contains("://") || has_port) {
     return fail(

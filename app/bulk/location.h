@@ -2,7 +2,7 @@
 //
 //   http[s]://HOST:PORT     a running server
 //   hbase://QUORUM[/ROOT]   OpenTSDB's tables on HBase; QUORUM: HOST[:PORT][,...] of ZooKeeper
-//   anything else           a data directory of the embedded engine
+//   anything else           a data directory of the embedded engine; HOST:PORT alone is an error
 #pragma once
 
 #include <string>
@@ -19,7 +19,7 @@ struct Location {
   std::vector<std::string> settings;
 };
 
-// kInvalidArgument: it is empty, or a URL of another kind.
+// kInvalidArgument: it is empty, a URL of another kind, or HOST:PORT without http://.
 [[nodiscard]] Result<Location> parse_location(std::string_view text);
 
 }  // namespace halite::app

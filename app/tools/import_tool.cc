@@ -302,6 +302,7 @@ void Run::forget_if_nothing_is_stored() const {
 }  // namespace
 
 Result<std::vector<std::string>> parse_csv_columns(std::string_view text) {
+  const std::string named = fmt::format("\"{}\"", text);
   ingest::FormatOptions options;
   while (true) {
     const std::size_t comma = text.find(',');
@@ -309,7 +310,11 @@ Result<std::vector<std::string>> parse_csv_columns(std::string_view text) {
     if (comma == std::string_view::npos) break;
     text.remove_prefix(comma + 1);
   }
-  if (const auto fault = columns_fault(options)) return fail(Errc::kInvalidArgument, *fault);
+  if (auto fault = columns_fault(options)) {
+    constexpr std::string_view kHeader = "the header";  // of which the parser speaks
+    if (fault->starts_with(kHeader)) fault->replace(0, kHeader.size(), named);
+    return fail(Errc::kInvalidArgument, *std::move(fault));
+  }
   return options.csv_columns;
 }
 

@@ -136,8 +136,8 @@ Result<bool> Migration::verify() {
   // A misspelled --match must not pass for a verified copy.
   if (found.points == 0) {
     return fail(Errc::kNotFound,
-                "nothing was compared: the source has no points that --match, --start and --end "
-                "name");
+                "nothing was compared: the source has no points for this --match, --start and "
+                "--end");
   }
   return found.contained();
 }

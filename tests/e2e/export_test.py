@@ -375,7 +375,7 @@ class Migrate(ExportTest):
         self.assertIn("the source has no such points", err)
         for more in ("--verify", "--no-copy"):
             _, err = self.migrated(*arguments, more, expect=FAILED)
-            self.assertIn("nothing was compared", err)
+            self.assertIn("nothing was compared: the source has no points for this --match", err)
 
     def test_resumed_after_kill_9(self):
         first = self.imported("first", "".join(

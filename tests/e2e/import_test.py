@@ -89,7 +89,7 @@ class Files(ImportTest):
                 (("--url", "http://127.0.0.1:1", "--store", "engine", good), "--store and --url"),
                 (("--format", "csv", good), "--csv-columns"),
                 (("--csv-columns", good), "--csv-columns"),
-                (("--csv-columns", "metric,time", good), "no column value"),
+                (("--csv-columns", "metric,time", good), '"metric,time" has no column value'),
                 (("--format", "influx", "--csv-columns", "metric,time,value", good), "not influx"),
                 (("--errors", str(self.scratch / "none" / "errors"), good), "none")):
             with self.subTest(arguments):

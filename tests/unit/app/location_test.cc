@@ -24,7 +24,8 @@ TEST(LocationTest, IsHBase) {
 }
 
 TEST(LocationTest, IsADirectory) {
-  for (const char* const path : {"/var/lib/halite", "data", "http", "./http:/x", "hbase:x"}) {
+  for (const char* const path : {"/var/lib/halite", "data", "data/", "/", "http", "./http:/x",
+                                 "hbase:x", "./localhost:4242", "a:1/b"}) {
     const auto location = parse_location(path);
     ASSERT_TRUE(location) << location.error().message;
     EXPECT_EQ(location->url, "");
@@ -34,8 +35,8 @@ TEST(LocationTest, IsADirectory) {
 }
 
 TEST(LocationTest, IsNone) {
-  for (const char* const text :
-       {"", "hbase://", "hbase:///hbase", "ftp://x/y", "file:///x", "HTTP://x"}) {
+  for (const char* const text : {"", "hbase://", "hbase:///hbase", "ftp://x/y", "file:///x",
+                                 "HTTP://x", "localhost:4242", "localhost:4242/", "[::1]:4242//"}) {
     const auto location = parse_location(text);
     ASSERT_FALSE(location) << text;
     EXPECT_EQ(location.error().code, Errc::kInvalidArgument);
