@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <rocksdb/version.h>
 
 #include "tests/support/metric_value.h"
 #include "tests/support/run_task.h"
@@ -216,7 +217,7 @@ TEST_F(StragglersTest, AreWrittenLessThanThreeTimes) {
   EXPECT_GT(sealed_points(), kSlots * kSeries * 144);  // it came to that
   RecordProperty("amplification", fmt::format("{:.2f}", amplification));
   EXPECT_GT(amplification, 1);
-  EXPECT_LT(amplification, 3);
+  EXPECT_LT(amplification, ROCKSDB_MAJOR > 7 ? 3.5 : 3);  // docs/decisions/0106
 }
 
 }  // namespace
