@@ -165,8 +165,7 @@ std::uint64_t BlockReader::blocks() const {
 
 InputFault BlockReader::fault(const Error& why) const {
   const std::scoped_lock lock(mutex_);
-  if (!failed_ || failed_->code != Errc::kCorruption ||
-      !why.message.starts_with(failed_->message)) {
+  if (!failed_ || failed_->code != Errc::kCorruption || why.message != failed_->message) {
     return InputFault::kNone;
   }
   return input_ && input_->truncated() ? InputFault::kTruncated : InputFault::kDamaged;

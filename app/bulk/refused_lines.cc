@@ -36,17 +36,24 @@ Result<std::unique_ptr<RefusedLines>> RefusedLines::open(const std::string& path
                                                          std::optional<std::uint64_t> keep_bytes,
                                                          Print err) {
   std::unique_ptr<storage::File> file;
+  std::unique_ptr<storage::FileLock> lock;
   const std::uint64_t keep = keep_bytes.value_or(0);
   if (!path.empty()) {
     const auto files = storage::posix_files();
     storage::OpenFile how = storage::OpenFile::kCreate;
-    if (keep_bytes) how = keep == 0 ? storage::OpenFile::kReplace : storage::OpenFile::kWrite;
-    if (!keep_bytes && is_empty_file(path)) how = storage::OpenFile::kWrite;
+    if (keep > 0 || is_empty_file(path) || (keep_bytes && std::filesystem::exists(path))) {
+      how = storage::OpenFile::kWrite;
+    }
     auto opened = storage::open_durably(*files, path, how);
     if (!opened && opened.error().code == Errc::kConflict) {
       return fail(Errc::kConflict, fmt::format("{} exists; choose another file by --errors", path));
     }
     TRY(file, std::move(opened));
+    auto locked = files->lock(path);
+    if (!locked && locked.error().code == Errc::kConflict) {
+      return fail(Errc::kConflict, fmt::format("{}: another import or export writes it", path));
+    }
+    TRY(lock, std::move(locked));
     TRY(const std::uint64_t size, file->size());
     if (size < keep) {
       return fail(Errc::kConflict,
@@ -54,7 +61,8 @@ Result<std::unique_ptr<RefusedLines>> RefusedLines::open(const std::string& path
     }
     TRY_VOID(file->truncate(keep));
   }
-  return std::unique_ptr<RefusedLines>(new RefusedLines(std::move(file), keep, std::move(err)));
+  return std::unique_ptr<RefusedLines>(
+      new RefusedLines(std::move(file), std::move(lock), keep, std::move(err)));
 }
 
 Result<void> RefusedLines::add(std::string_view input, std::uint64_t line, std::string_view reason,

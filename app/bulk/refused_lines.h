@@ -22,7 +22,8 @@ class RefusedLines {
  public:
   // Without a path, only shows the first few lines. `keep_bytes`: what an interrupted import wrote
   // before its checkpoint; the rest is dropped. Nothing: the file must not exist, else kConflict;
-  // it may be empty, as left by a task that ended before its first checkpoint.
+  // it may be empty, as left by a task that ended before its first checkpoint. kConflict, too:
+  // another task writes it.
   static Result<std::unique_ptr<RefusedLines>> open(const std::string& path,
                                                     std::optional<std::uint64_t> keep_bytes,
                                                     Print err);
@@ -33,13 +34,15 @@ class RefusedLines {
   Result<std::uint64_t> sync();
 
  private:
-  RefusedLines(std::unique_ptr<storage::File> file, std::uint64_t bytes, Print err)
-      : file_(std::move(file)), bytes_(bytes), err_(std::move(err)) {}
+  RefusedLines(std::unique_ptr<storage::File> file, std::unique_ptr<storage::FileLock> lock,
+               std::uint64_t bytes, Print err)
+      : file_(std::move(file)), lock_(std::move(lock)), bytes_(bytes), err_(std::move(err)) {}
   Result<void> write();
 
   const std::unique_ptr<storage::File> file_;  // null: no file
-  std::uint64_t bytes_ = 0;                    // written
-  std::string waiting_;                        // not yet written
+  const std::unique_ptr<storage::FileLock> lock_;
+  std::uint64_t bytes_ = 0;  // written
+  std::string waiting_;      // not yet written
   std::uint64_t shown_ = 0;
   const Print err_;
 };

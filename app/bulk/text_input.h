@@ -25,7 +25,8 @@ class TextInput {
   virtual Result<std::size_t> read(std::span<char> to) = 0;
   // Bytes read from the file, before they were unpacked.
   [[nodiscard]] virtual std::uint64_t bytes_read() const = 0;
-  // After kCorruption: whether the data only ends early. Then all text before the end was read.
+  // After kCorruption: whether the data seems only to end early. Then all text before the end was
+  // read.
   [[nodiscard]] virtual bool truncated() const { return false; }
   // At the end: what follows the compressed data and is not read, as text; empty: nothing, or
   // padding of zero bytes.

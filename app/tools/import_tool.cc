@@ -92,8 +92,8 @@ Result<std::optional<Checkpoint>> begin_from(const CheckpointFile& file, bool re
   if (resume || (found && !found->has_value())) return found;
   return fail(
       Errc::kConflict,
-      fmt::format("{} exists: an import was interrupted; continue it by --resume, remove the file "
-                  "to begin again, or give another by --checkpoint",
+      fmt::format("{} exists: an import was interrupted, or still runs; continue it by --resume, "
+                  "remove the file to begin again, or give another by --checkpoint",
                   file.path()));
 }
 
@@ -187,11 +187,15 @@ std::string Run::advice(const Error& why) const {
   if (fault == InputFault::kNone) {
     return "the points before the last checkpoint are durable; --resume continues from there";
   }
+  const bool damaged = fault == InputFault::kDamaged;
   return fmt::format(
-      "the lines before the damage are stored{}; mend the file, remove {}{}{} and import all files "
-      "again: points that are stored twice do not change",
-      fault == InputFault::kDamaged ? ", but some close to it may be missing or wrong" : "",
-      checkpoints_.path(), flags_.errors.empty() ? "" : " and ", flags_.errors);
+      "the lines before {} are stored; mend the file, remove {}{}{} and import all files again: "
+      "points that are stored twice do not change{}",
+      damaged ? "the damage" : "the end", checkpoints_.path(), flags_.errors.empty() ? "" : " and ",
+      flags_.errors,
+      damaged ? ", but a wrong point stays: some lines before the place where the damage was found "
+                "may be wrong or missing"
+              : "");
 }
 
 // All files have the format of the first one.
@@ -296,6 +300,7 @@ Result<ImportTotals> Run::into(ImportTarget& target, const boost::asio::any_io_e
 void Run::forget_if_nothing_is_stored() const {
   const Result<std::optional<Checkpoint>> left = checkpoints_.read();
   if (!left || !*left || (*left)->position != begin_.position) return;
+  if (file_bytes(flags_.errors) > 0) return;  // the checkpoint says that it is of this import
   static_cast<void>(checkpoints_.remove());
 }
 

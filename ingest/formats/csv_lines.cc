@@ -218,14 +218,15 @@ class CsvParser final : public PointParser {
     }
   }
 
-  // True for a line with the names of the fixed columns in these columns.
+  // True for a line with the names of the fixed columns, in any order, that cannot be a point: that
+  // has no number in the column of the value.
   [[nodiscard]] bool is_header() const {
     for (std::size_t i = 0; i < kFixed.size(); ++i) {
-      const std::size_t column = columns_.at[i];
-      if (column == kNone) continue;
-      if (column >= fields_.size() || fields_[column] != kFixed[i]) return false;
+      if (columns_.at[i] == kNone) continue;
+      if (std::ranges::find(fields_, kFixed[i]) == fields_.end()) return false;
     }
-    return true;
+    const std::size_t value = columns_.at.back();
+    return value >= fields_.size() || !read_value(fields_[value], 0);
   }
 
   // Rows of a series often follow each other: then only time and value are read. False: the line

@@ -105,7 +105,7 @@ class Making {
     if (path.ends_with(kTable) && !(same && last->second.damaged.empty())) {
       const bool has_other = last != last_.end() && !same;
       TRY_VOID(look_for_damage(from, has_other ? &last->second.content : nullptr, file));
-      // It names the intact copy, too.
+      // Names the intact copy, too.
       if (same && !file.damaged.empty()) file.damaged = last->second.damaged;
     }
     TRY_VOID(counted_.go_on());
@@ -134,7 +134,7 @@ class Making {
     }
     if (!file.damaged.empty() && last != nullptr && last->bytes == file.content.bytes) {
       file.damaged.push_back(fmt::format(
-          "differs from its copy in an earlier backup, {}, which stays until that is pruned",
+          "differs from its copy in an earlier backup, {}, which stays while a backup names it",
           last->name()));
     }
     return {};

@@ -92,6 +92,14 @@ TEST_F(RefusedLinesTest, TakesAnEmptyFile) {
   EXPECT_EQ(text(), "f\t1\twhy\tone\n");
 }
 
+TEST_F(RefusedLinesTest, IsOfOneAtATime) {
+  const auto first = open();
+  const auto second = RefusedLines::open(path_, std::nullopt, print_);
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.error().code, Errc::kConflict);
+  EXPECT_TRUE(second.error().message.contains("another import or export writes it"));
+}
+
 TEST_F(RefusedLinesTest, DoesNotResumeInAShorterFile) {
   std::ofstream(path_) << "short";
   const auto lines = RefusedLines::open(path_, 6, print_);

@@ -65,6 +65,10 @@ const std::vector<CsvText>& csv_texts() {
       {{},
        "metric,time,value,host\nmetric,1,1,value\nmetric.value,2,1,\"a,b\"\n"
        "\"metric\",\"time\",value,\"d\"\"c\"\nmetric,2,1,time\nmetric,time,\nmetric,\"\n"},
+      // Columns in another order, and a row of tags with the words of a header.
+      {{},
+       "metric,time,value,host\nm,1,5,a\nmetric,value,time,host\nm,5,1,a\n"
+       "time,value,metric,a,b,c\n1,5,m,metric,time,value\n1,time,metric,value\n1,6,m,a\n"},
       // A header that is wrong, and one with other columns behind it.
       {{},
        "metric,time,value,host\nm,1,1,a\nmetric,time,value,dc,dc\nm,1,1,a\n"
