@@ -206,7 +206,7 @@ class Files(ImportTest):
         for resume in ((), ("--resume",)):
             _, err = self.run_import(*errors, *resume, path, expect=FAILED)
             self.assertIn("a.gz: the gzip data ends early: the file is truncated", err)
-            self.assertIn("the lines before the damage are stored", err)
+            self.assertIn("the lines before the end are stored", err)
             self.assertIn(f"checkpoint and {errors[1]} and import all files again", err)
             self.assertNotIn("may be missing or wrong", err)
             self.assertNotIn("continues from there", err)
