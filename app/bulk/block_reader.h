@@ -81,7 +81,7 @@ class BlockReader {
   [[nodiscard]] std::uint64_t bytes_read() const { return bytes_read_; }
   // The number of blocks that next() has returned.
   [[nodiscard]] std::uint64_t blocks() const;
-  // What is wrong with the data if `why` is the error of next(), or begins with its message.
+  // What is wrong with the data if `why` is the error of next().
   [[nodiscard]] InputFault fault(const Error& why) const;
 
  private:
