@@ -22,6 +22,7 @@ FLUSHED = OLD + 2 * DAY  # in chunks that are not sealed
 LOGGED = OLD + 3 * DAY  # in the log alone when the server is killed
 WRITTEN = OLD + 40 * DAY  # what the tests write: no question asks for it
 HOSTS = ("a", "b", "c", "é", "host-with-a-longer-name.example.org")
+NEW_HOSTS = ["new-0", "new-1", "new-2", "new-3"]
 GONE = "compat.gone"  # its points are deleted, its names are removed
 
 ROLLUPS = {
@@ -152,6 +153,15 @@ def _write_objects(server):
     server.ask("POST", "/api/tree/rule", {"treeId": 1, "level": 2, "order": 0, "type": "METRIC"})
 
 
+def _wait(until, otherwise):
+    """For what is done behind the points."""
+    deadline = time.monotonic() + 60
+    while not until():
+        if time.monotonic() > deadline:
+            raise ServerTrouble(otherwise)
+        time.sleep(0.1)
+
+
 def _say_about_names(server):
     """Once the names exist: notes about them, annotations of a series and of everything."""
     [found] = json.loads(server.ask("GET", "/api/search/lookup?m=compat.ints%7Bhost=a%7D"))["results"]
@@ -164,11 +174,7 @@ def _say_about_names(server):
         "description": "whole numbers", "custom": {"owner": "tests"}})
     if server.kind != "plain":
         tsmeta = f"/api/uid/tsmeta?tsuid={found['tsuid']}"
-        deadline = time.monotonic() + 60
-        while server.request("GET", tsmeta)[0] != 200:  # counted behind the points
-            if time.monotonic() > deadline:
-                raise ServerTrouble(f"there is no TSMeta for {found['tsuid']}")
-            time.sleep(0.1)
+        _wait(lambda: server.request("GET", tsmeta)[0] == 200, f"there is no TSMeta for {found['tsuid']}")
         server.ask("POST", "/api/uid/tsmeta", {"tsuid": found["tsuid"], "displayName": "Integers of a",
                                                "units": "pieces"})
 
@@ -178,12 +184,11 @@ def _forget_names(server):
     server.put([point(GONE, OLD + i, i, gone="yes") for i in range(20)])
     _flush(server)
     _delete(server, OLD, OLD + DAY, f"sum:{GONE}{{gone=*}}")
-    deadline = time.monotonic() + 60
-    while not server.metric_value("halite_engine_forgotten_names_total"):
-        if time.monotonic() > deadline:
-            raise ServerTrouble("the names of deleted points were not removed")
+
+    def forgotten():
         _seal(server)
-        time.sleep(0.3)
+        return server.metric_value("halite_engine_forgotten_names_total")
+    _wait(forgotten, "the names of deleted points were not removed")
 
 
 def write(server):
@@ -208,8 +213,14 @@ def write(server):
     _flush(server)
     _delete(server, FLUSHED + 900, FLUSHED + 2700, "sum:compat.ms{host=a}")
     server.put(day_of_points(LOGGED))
-    server.put([point("compat.lognames", LOGGED + i, i * 1.5, host=f"new-{i % 4}") for i in range(40)])
+    server.put([point("compat.lognames", LOGGED + i, i * 1.5, host=host)
+                for i, host in zip(range(40), NEW_HOSTS * 10)])
     server.put([point("compat.ints", OLD + 75, 777, host="a", dc="x")])  # late, in the log
+    if server.kind != "plain":
+        def filed():
+            root = server.request("GET", "/api/tree/branch?treeid=1")[1].decode()
+            return all(f'"displayName":"{host}"' in root for host in NEW_HOSTS)
+        _wait(filed, "the tree lacks the newest series")
 
 
 def _query(begin, end, expression, *parameters):
