@@ -25,9 +25,12 @@ std::string one_line(std::string_view text) {
   return line;
 }
 
+// Behind a link, as /dev/stderr is one, may be a file that others write.
 bool is_empty_file(const std::string& path) {
   std::error_code error;
-  return std::filesystem::is_regular_file(path, error) && file_bytes(path) == 0;
+  return std::filesystem::symlink_status(path, error).type() ==
+             std::filesystem::file_type::regular &&
+         file_bytes(path) == 0;
 }
 
 }  // namespace

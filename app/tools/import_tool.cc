@@ -159,6 +159,13 @@ Result<ImportTotals> Run::run() {
   if (found) {
     begin_ = *found;
     TRY_VOID(check_errors_flag(checkpoints_.path(), begin_.errors, flags_.errors));
+    if (flags_.format != "auto" && ingest::format_named(flags_.format) != begin_.format) {
+      return fail(
+          Errc::kConflict,
+          fmt::format("{}: begun with --format {}; give the same, or remove {} to begin again",
+                      checkpoints_.path(), ingest::format_name(begin_.format),
+                      checkpoints_.path()));
+    }
     TRY(reader_, BlockReader::open(flags_.files, begin_.position, header_rule()));
   } else {
     if (flags_.resume) {
@@ -212,8 +219,8 @@ Result<ingest::Format> Run::choose_format() {
   const auto fault = header_fault(peeked.text);
   if (!fault) return chosen;
   return fail(Errc::kInvalidArgument,
-              fmt::format("{}: no line names the columns: {}; name them by --csv-columns, "
-                          "for example metric,time,value,host",
+              fmt::format("{}: {}; without a header, name the columns by --csv-columns, for "
+                          "example metric,time,value,host",
                           peeked.file, *fault));
 }
 

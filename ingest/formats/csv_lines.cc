@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "common/bytes/ascii.h"
 #include "common/bytes/read_number.h"
 #include "ingest/formats/lines.h"
 #include "ingest/formats/names.h"
@@ -24,6 +25,33 @@ constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 constexpr std::array<std::string_view, 3> kFixed = {"metric", "time", "value"};
 constexpr SpecialNumbers kCsvNumbers = {
     .nan = "NaN", .infinity = "Infinity", .minus_infinity = "-Infinity"};
+
+// Without a byte order mark: files that begin with one may have been put together.
+std::string_view without_mark(std::string_view line) {
+  constexpr std::string_view kMark = "\xEF\xBB\xBF";
+  if (line.starts_with(kMark)) line.remove_prefix(kMark.size());
+  return line;
+}
+
+// Whether two fields are names of fixed columns, also with other cases, blanks or quotes: no one
+// means such a line as a point, even if it is wrong as a header.
+bool names_columns(std::string_view line) {
+  std::size_t found = 0;
+  for (bool more = true; more && found < 2;) {
+    const std::size_t comma = line.find(',');
+    more = comma != std::string_view::npos;
+    const std::string_view padded = line.substr(0, comma);
+    line.remove_prefix(more ? comma + 1 : line.size());
+    const std::size_t begin = std::min(padded.find_first_not_of(" \t\""), padded.size());
+    const std::size_t end = padded.find_last_not_of(" \t\"") + 1;
+    const std::string_view name = padded.substr(begin, std::max(begin, end) - begin);
+    const auto is_name = [name](std::string_view fixed) {
+      return equal_ignoring_case(name, fixed);
+    };
+    if (std::ranges::any_of(kFixed, is_name)) ++found;
+  }
+  return found == 2;
+}
 
 // What the columns mean.
 struct Columns {
@@ -48,6 +76,10 @@ std::expected<Columns, std::string> columns_of(const Names& names, bool time_nee
       columns.at[index] = columns.names.size();
     } else {
       if (name.empty()) return std::unexpected("the header has a column without a name");
+      if (name.contains('\r')) {
+        return std::unexpected(
+            "the header has a carriage return inside: lines must end with a line feed");
+      }
       if (std::ranges::find(tags, name) != tags.end()) {
         return std::unexpected(fmt::format("the header has two columns {}", shown(name)));
       }
@@ -131,14 +163,15 @@ class CsvParser final : public PointParser {
       : limits_(rules.limits()), default_time_(options.default_time), given_(options.csv_columns) {}
 
   void line(std::string_view line, PointReceiver& to) override {
-    line = without_return(line);
-    if (first_ && line.starts_with("\xEF\xBB\xBF")) line.remove_prefix(3);
+    line = without_mark(without_return(line));
     if (std::exchange(first_, false) && !given_.empty()) take_header(given_, to);
     if (line.empty() || take_row_of_last_series(line, to)) return;
     if (auto wrong = split(line)) {
       to.refuse(*std::move(wrong));
-    } else if (!columns_.known() || is_header()) {
+    } else if (is_header(line)) {
       take_header(fields_, to);
+    } else if (!columns_.known()) {
+      to.refuse("no header with the columns metric, time and value is before this line");
     } else {
       take_row(line, to);
     }
@@ -159,16 +192,8 @@ class CsvParser final : public PointParser {
     if (std::exchange(first_, false) && !given_.empty()) take_columns(given_);
     std::string_view found;
     while (!lines.empty()) {
-      // Of many rows, few have the names of columns.
-      if (columns_.known()) {
-        const std::size_t name = lines.find(kFixed.front());
-        if (name == std::string_view::npos) break;
-        const std::size_t feed = lines.rfind('\n', name);
-        if (feed != std::string_view::npos) lines.remove_prefix(feed + 1);
-      }
-      const std::string_view line = without_return(take_line(lines));
-      if (line.empty() || (columns_.known() && !line.contains(kFixed.back()))) continue;
-      if (split(line) || (columns_.known() && !is_header())) continue;
+      const std::string_view line = without_mark(without_return(take_line(lines)));
+      if (!names_columns(line) || split(line) || !is_header(line)) continue;
       take_columns(fields_);
       found = line;
     }
@@ -218,13 +243,11 @@ class CsvParser final : public PointParser {
     }
   }
 
-  // True for a line with the names of the fixed columns, in any order, that cannot be a point: that
-  // has no number in the column of the value.
-  [[nodiscard]] bool is_header() const {
-    for (std::size_t i = 0; i < kFixed.size(); ++i) {
-      if (columns_.at[i] == kNone) continue;
-      if (std::ranges::find(fields_, kFixed[i]) == fields_.end()) return false;
-    }
+  // True for a line, split into fields_, that names columns and cannot be a point: that has no
+  // number in the column of the value.
+  [[nodiscard]] bool is_header(std::string_view line) const {
+    if (!names_columns(line)) return false;
+    if (!columns_.known()) return true;
     const std::size_t value = columns_.at.back();
     return value >= fields_.size() || !read_value(fields_[value], 0);
   }

@@ -56,6 +56,7 @@ std::optional<Format> most_likely(const std::vector<Taken>& all) {
 // Complete lines, few enough to be read by each parser.
 std::string_view head_of(std::string_view text) {
   constexpr std::size_t kBytesMax = 64 << 10;
+  if (text.size() <= kBytesMax) return text;
   const std::string_view head = text.substr(0, kBytesMax);
   const std::size_t end = head.rfind('\n');
   return end == std::string_view::npos ? head : head.substr(0, end + 1);

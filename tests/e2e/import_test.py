@@ -143,6 +143,13 @@ class Files(ImportTest):
         out, _ = self.run_import("--format", "csv", titled, expect=REFUSED)
         self.assertIn("1 point stored, 1 line refused", out)
 
+    def test_csv_of_one_line_and_of_lines_without_feeds(self):
+        header = "metric,time,value,host"
+        out, _ = self.run_import(self.write("one.csv", f"{header}\nm,{T},1,a"))
+        self.assertIn("1 point stored, 0 lines refused", out)
+        _, err = self.run_import("--format", "csv", self.write("cr.csv", f"{header}\rm,{T},2,a\r"), expect=FAILED)
+        self.assertIn("cr.csv: the header has a carriage return inside", err)
+
     def test_csv_by_a_pipe_that_is_slow(self):
         process = self.start_import("--format", "csv", "-", stdin=subprocess.PIPE)
         self.addCleanup(process.kill)
@@ -212,6 +219,8 @@ class Files(ImportTest):
             self.assertNotIn("continues from there", err)
         _, err = self.run_import("--resume", path, expect=FAILED)
         self.assertIn(f"begun with {' '.join(errors)}, continued without --errors", err)
+        _, err = self.run_import(*errors, "--resume", "--format", "influx", path, expect=FAILED)
+        self.assertIn("begun with --format opentsdb; give the same", err)
         os.utime(path, (T, T))
         _, err = self.run_import(*errors, "--resume", path, expect=FAILED)
         self.assertIn("a.gz has another size or time", err)

@@ -69,6 +69,11 @@ const std::vector<CsvText>& csv_texts() {
       {{},
        "metric,time,value,host\nm,1,5,a\nmetric,value,time,host\nm,5,1,a\n"
        "time,value,metric,a,b,c\n1,5,m,metric,time,value\n1,time,metric,value\n1,6,m,a\n"},
+      // Files that were put together, one with a byte order mark, and what is nearly a header.
+      {{},
+       "metric,time,value,host\nm,1,5,a\n\xEF\xBB\xBFmetric,time,value,dc\nm,1,5,a\n"
+       "Metric,Time,Value,host\nm,2,5,a\nmetric,time,value,host\nm,3,5,a\n"
+       "metric, time, value, dc\nm,4,5,a\nmetric,time,val,dc\nm,5,5,a\n"},
       // A header that is wrong, and one with other columns behind it.
       {{},
        "metric,time,value,host\nm,1,1,a\nmetric,time,value,dc,dc\nm,1,1,a\n"
