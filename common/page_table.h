@@ -2,7 +2,7 @@
 // a large table, the kernel gives zeroed memory for the pointers as they are used, so room for 2^32
 // series is cheap.
 //
-//   Threads  call from any thread. What is in a page is the caller's to protect.
+//   Threads  call from any thread. The caller synchronizes access to the contents of a page.
 //   Lifetime a page exists until the table ends.
 #pragma once
 

@@ -7,10 +7,12 @@
 
 #include <fmt/format.h>
 
+#include "ingest/formats/lines.h"
+
 namespace halite::app {
 namespace {
 
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";  // some programs begin a text with it
+using ingest::without_mark;
 
 // Finds a missing file before anything is read. True for a regular file.
 Result<bool> check_input(const std::string& file) {
@@ -27,11 +29,6 @@ Result<bool> check_input(const std::string& file) {
     if (!opens) return std::unexpected(opens.error());
   }
   return regular;
-}
-
-std::string_view without_mark(std::string_view text) {
-  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
-  return text;
 }
 
 // The end of the last line behind which there is more text; 0: there is none from `from` on.
@@ -113,7 +110,7 @@ Result<BlockReader::Peeked> BlockReader::peek() {
   const std::scoped_lock lock(mutex_);
   for (; at_.file < files_.size(); end_file()) {
     if (!input_) TRY_VOID(open_file());
-    // As much whatever a pipe gives at a time: what is said about the text is always the same.
+    // Until the size is reached, so that the result does not depend on the writes into a pipe.
     for (bool more = true; more && !broken_ && rest_.size() < kBlockBytes;) {
       more = fill(rest_).value_or(false);
     }

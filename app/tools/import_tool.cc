@@ -23,6 +23,7 @@
 #include "app/tools/keep_owner.h"
 #include "common/log.h"
 #include "common/threads/io_threads.h"
+#include "ingest/formats/lines.h"
 
 namespace halite::app {
 namespace {
@@ -74,14 +75,12 @@ std::optional<std::string> header_fault(std::string_view text) {
   const auto parser = ingest::make_parser(ingest::Format::kCsv, {}, rules);
   std::optional<std::string> fault;
   while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    const std::string_view line = text.substr(0, end);
+    const std::string_view line = ingest::take_line(text);
     CsvRefusal found;
     parser->line(line, found);
     const bool blank = line.find_first_not_of('\r') == std::string_view::npos;
     if (!found.refused && !blank) return std::nullopt;
     if (!fault) fault = std::move(found.refused);
-    text.remove_prefix(std::min(end + 1, text.size()));
   }
   return fault;
 }

@@ -26,13 +26,6 @@ constexpr std::array<std::string_view, 3> kFixed = {"metric", "time", "value"};
 constexpr SpecialNumbers kCsvNumbers = {
     .nan = "NaN", .infinity = "Infinity", .minus_infinity = "-Infinity"};
 
-// Without a byte order mark: files that begin with one may have been put together.
-std::string_view without_mark(std::string_view line) {
-  constexpr std::string_view kMark = "\xEF\xBB\xBF";
-  if (line.starts_with(kMark)) line.remove_prefix(kMark.size());
-  return line;
-}
-
 // Whether two fields are names of fixed columns, also with other cases, blanks or quotes: no one
 // means such a line as a point, even if it is wrong as a header.
 bool names_columns(std::string_view line) {
@@ -163,7 +156,7 @@ class CsvParser final : public PointParser {
       : limits_(rules.limits()), default_time_(options.default_time), given_(options.csv_columns) {}
 
   void line(std::string_view line, PointReceiver& to) override {
-    line = without_mark(without_return(line));
+    line = without_mark(without_return(line));  // joined files have marks inside
     if (std::exchange(first_, false) && !given_.empty()) take_header(given_, to);
     if (line.empty() || take_row_of_last_series(line, to)) return;
     if (auto wrong = split(line)) {

@@ -15,6 +15,13 @@ namespace halite::ingest {
   return line;
 }
 
+// The text without a byte order mark, which some programs write first.
+[[nodiscard]] inline std::string_view without_mark(std::string_view text) {
+  constexpr std::string_view kMark = "\xEF\xBB\xBF";
+  if (text.starts_with(kMark)) text.remove_prefix(kMark.size());
+  return text;
+}
+
 // The line with that number, counted from 1; empty if there is none.
 [[nodiscard]] inline std::string_view line_of(std::string_view text, std::uint32_t number) {
   std::string_view line;

@@ -285,7 +285,7 @@ TEST_F(BlockReaderTest, StaysFailed) {
   EXPECT_EQ(reader->fault(failed.error()), InputFault::kDamaged);
 }
 
-// The line is no block: who waits for the end of all blocks before the error would wait for ever.
+// The line does not count as a block, or an import would wait for it forever.
 TEST_F(BlockReaderTest, FailsWithinALineThatIsTooLong) {
   const std::string packed = zstd_frame(std::string(kLineBytesMax + 16 * kBlockBytes, 'x'));
   auto reader = BlockReader::open({file(packed.substr(0, packed.size() - 10))}).value();
