@@ -1,8 +1,7 @@
 #include "app/bulk_commands.h"
 
-#include <system_error>
-
 #include <filesystem>
+#include <system_error>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,5 +1,5 @@
 // halite: one binary with a subcommand for each task.
-#include <system_error>
+#include <pthread.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -8,12 +8,12 @@
 #include <exception>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <pthread.h>
 
 #include "app/backup_commands.h"
 #include "app/bulk_commands.h"

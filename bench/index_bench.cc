@@ -3,6 +3,8 @@
 //
 //   index_bench            prints the bytes of the heap that each part takes, and what a series
 //                          cache finds that is too small, then runs the benches
+#include <malloc.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -18,7 +20,6 @@
 
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
-#include <malloc.h>
 
 #include "common/check.h"
 #include "ingest/series_cache/series_cache.h"

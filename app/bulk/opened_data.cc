@@ -1,9 +1,8 @@
 #include "app/bulk/opened_data.h"
 
-#include <system_error>
-
 #include <algorithm>
 #include <filesystem>
+#include <system_error>
 #include <thread>
 #include <utility>
 

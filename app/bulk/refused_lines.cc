@@ -1,9 +1,8 @@
 #include "app/bulk/refused_lines.h"
 
-#include <system_error>
-
 #include <algorithm>
 #include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>

@@ -1,6 +1,7 @@
 #include "app/server/log_writer.h"
 
 #include <poll.h>
+#include <pthread.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -13,7 +14,6 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <pthread.h>
 #include <spdlog/details/log_msg_buffer.h>
 #include <spdlog/pattern_formatter.h>
 

@@ -1,6 +1,6 @@
 #include "app/server/metrics_reference.h"
 
-#include <system_error>
+#include <stdlib.h>
 
 #include <algorithm>
 #include <array>
@@ -9,12 +9,12 @@
 #include <filesystem>
 #include <memory>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 #include <prometheus/registry.h>
-#include <stdlib.h>
 
 #include "app/server/server.h"
 #include "app/server/wait_for.h"

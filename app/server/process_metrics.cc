@@ -1,12 +1,12 @@
 #include "app/server/process_metrics.h"
 
 #include <sys/resource.h>
-#include <system_error>
 #include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <system_error>
 
 #include <prometheus/registry.h>
 

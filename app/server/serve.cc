@@ -1,5 +1,6 @@
 #include "app/server/serve.h"
 
+#include <malloc.h>
 #include <sys/resource.h>
 
 #include <chrono>
@@ -8,7 +9,6 @@
 #include <utility>
 
 #include <fmt/ranges.h>
-#include <malloc.h>
 
 #include "app/server/logging.h"
 #include "app/server/readiness.h"

@@ -1,8 +1,7 @@
 // Points in memory: they are lost when the process ends.
-#include <system_error>
-
 #include <filesystem>
 #include <string_view>
+#include <system_error>
 
 #include <fmt/format.h>
 

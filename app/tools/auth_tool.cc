@@ -1,12 +1,12 @@
 #include "app/tools/auth_tool.h"
 
+#include <termios.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <iostream>
 
 #include <fmt/format.h>
-#include <termios.h>
 
 #include "common/bytes/ascii.h"
 #include "web/access/role.h"

@@ -1,11 +1,10 @@
 #include "app/tools/backup_place.h"
 
-#include <system_error>
-
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>

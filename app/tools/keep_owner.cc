@@ -1,16 +1,16 @@
 #include "app/tools/keep_owner.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <system_error>
 #include <unistd.h>
 
 #include <cerrno>
 #include <filesystem>
+#include <system_error>
 #include <tuple>
 #include <utility>
 
-#include <dirent.h>
 #include <fmt/format.h>
 
 namespace halite::app {

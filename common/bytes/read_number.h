@@ -1,10 +1,9 @@
 // Numbers that are a whole text.
 #pragma once
 
-#include <system_error>
-
 #include <charconv>
 #include <string_view>
+#include <system_error>
 
 namespace halite {
 

@@ -1,10 +1,10 @@
 #include "common/tls/certificate_files.h"
 
-#include <system_error>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdint>
+#include <system_error>
 
 #include <fmt/format.h>
 #include <openssl/err.h>

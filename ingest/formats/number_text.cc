@@ -1,11 +1,10 @@
 #include "ingest/formats/number_text.h"
 
-#include <system_error>
-
 #include <array>
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <system_error>
 
 #include <fmt/format.h>
 

@@ -1,15 +1,15 @@
 #include "ingest/rules/java_number.h"
 
-#include <system_error>
+#include <locale.h>
 
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <limits>
 #include <optional>
+#include <system_error>
 
 #include <fmt/format.h>
-#include <locale.h>
 
 #include "common/bytes/ascii.h"
 #include "common/bytes/utf8.h"

@@ -1,7 +1,5 @@
 #include "query/parse/time.h"
 
-#include <system_error>
-
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
@@ -9,6 +7,7 @@
 #include <limits>
 #include <set>
 #include <string>
+#include <system_error>
 
 #include <cctz/civil_time.h>
 #include <fmt/format.h>

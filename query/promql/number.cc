@@ -1,7 +1,5 @@
 #include "query/promql/number.h"
 
-#include <system_error>
-
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -9,6 +7,7 @@
 #include <cstdlib>
 #include <limits>
 #include <optional>
+#include <system_error>
 
 #include <fmt/format.h>
 

@@ -1,16 +1,16 @@
 #include "storage/files/posix_files.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
-#include <system_error>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <system_error>
 #include <utility>
 
-#include <dirent.h>
 #include <fmt/format.h>
 
 namespace halite::storage {

@@ -13,6 +13,7 @@
 //   CRASH_SEED, CRASH_AFTER, CRASH_AT   as main.cc's; SIGUSR1 cuts the power, too
 //   CRASH_DISK=lies   syncs of paths with CRASH_LIES_AT in them do nothing, which has to show
 #include <fcntl.h>
+#include <pthread.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -34,8 +35,6 @@
 #include <thread>
 #include <utility>
 #include <vector>
-
-#include <pthread.h>
 
 #include "tests/support/preloaded.h"
 

@@ -12,6 +12,7 @@
 //   CRASH_CLOCK   SPEED:SINCE: from SINCE (ms since 1970) on, time goes SPEED times as fast
 //
 // Settings come from the environment (HALITE_*) and --data-dir, --listen, --store.
+#include <pthread.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -24,7 +25,6 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
-#include <pthread.h>
 
 #include "app/server/serve.h"
 #include "app/settings/options.h"

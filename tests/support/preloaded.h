@@ -2,10 +2,10 @@
 // C library.
 #pragma once
 
+#include <dlfcn.h>
+
 #include <cstdlib>
 #include <string>
-
-#include <dlfcn.h>
 
 namespace halite::test {
 

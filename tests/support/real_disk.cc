@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <system_error>
 #include <unistd.h>
 
 #include <cerrno>
@@ -11,6 +10,7 @@
 #include <iterator>
 #include <map>
 #include <set>
+#include <system_error>
 
 #include <fmt/format.h>
 

@@ -2,11 +2,10 @@
 // about syncs it says through FaultyFiles, and a real one takes 10 ms on a busy disk.
 #pragma once
 
-#include <system_error>
-
 #include <cstdlib>
 #include <filesystem>
 #include <string>
+#include <system_error>
 
 #include "common/check.h"
 

@@ -1,5 +1,7 @@
 #include "web/http/charset.h"
 
+#include <iconv.h>
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -7,7 +9,6 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <iconv.h>
 
 #include "common/bytes/ascii.h"
 #include "web/http/http_message.h"

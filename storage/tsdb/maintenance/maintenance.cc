@@ -1,9 +1,9 @@
 #include "storage/tsdb/maintenance/maintenance.h"
 
+#include <malloc.h>
+
 #include <algorithm>
 #include <utility>
-
-#include <malloc.h>
 
 #include "common/log.h"
 #include "common/metrics.h"

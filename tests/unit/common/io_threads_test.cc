@@ -1,5 +1,7 @@
 #include "common/threads/io_threads.h"
 
+#include <pthread.h>
+
 #include <array>
 #include <atomic>
 #include <set>
@@ -8,7 +10,6 @@
 
 #include <boost/asio/post.hpp>
 #include <gtest/gtest.h>
-#include <pthread.h>
 
 namespace halite {
 namespace {

@@ -1,10 +1,9 @@
 #include "storage/backends/hbase/bulk_load/load_directory.h"
 
-#include <system_error>
-
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
