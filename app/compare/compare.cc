@@ -77,13 +77,13 @@ class Run {
 
   CompareStatus finish(const CompareQueries& file) {
     const std::size_t asked = same_ + refused_ + different_ + failed_;
-    out_(fmt::format("{} queries: {} match, {} refused by both, {} differ, {} not answered", asked,
-                     same_, refused_, different_, failed_));
+    out_(fmt::format("{} {}: {} match, {} refused by both, {} differ, {} not answered", asked,
+                     asked == 1 ? "query" : "queries", same_, refused_, different_, failed_));
     if (file.posts + file.other > 0) {
       out_(fmt::format("skipped lines of the access log: {} POST without a body, {} others",
                        file.posts, file.other));
     }
-    if (!file.bad.empty()) out_(fmt::format("{} lines not understood", file.bad.size()));
+    if (!file.bad.empty()) out_(counted(file.bad.size(), "line") + " not understood");
     out_(fmt::format("median answer time: opentsdb {}, halite {}", opentsdb_times_.text(),
                      halite_times_.text()));
     if (same_ + different_ == 0) return CompareStatus::kNotAsked;

@@ -240,7 +240,7 @@ class Tls(Door):
         code, out, err = self.run_halite("compare", "--opentsdb", good, "--halite", good, "--ca-file", "one.pem",
                                          "--queries", "queries")
         self.assertEqual(code, 0, out + err)
-        self.assertIn("1 queries: 1 match", out)
+        self.assertIn("1 query: 1 match", out)
 
     def test_tools_check_the_name_of_a_host(self):
         certificate, key = self.certificate("named", "DNS:localhost")

@@ -77,7 +77,7 @@ class Compare(support.HaliteTest):
         self.assertIn("opentsdb: 200 its answer", rest)
         self.assertRegex(rest, r"halite: 400 .*theirs")
         self.assertIn("3 queries: 1 match, 0 refused by both, 2 differ, 0 not answered", rest)
-        self.assertIn("1 lines not understood", rest)
+        self.assertIn("1 line not understood", rest)
 
     def test_times_that_move_are_the_same_for_both(self):
         now = int(time.time())
@@ -111,7 +111,7 @@ class Compare(support.HaliteTest):
     def test_nothing_to_compare_is_not_the_same(self):
         code, out, _ = self.compare(QUERY.replace("sys.cpu.user", "no.such.metric"))
         self.assertEqual(code, 2, out)
-        self.assertIn("1 queries: 0 match, 1 refused by both", out)
+        self.assertIn("1 query: 0 match, 1 refused by both", out)
         for server in (self.theirs, self.ours):
             server.kill()
             busy = http.server.HTTPServer(("127.0.0.1", server.port), Busy)
