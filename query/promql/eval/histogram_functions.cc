@@ -14,6 +14,7 @@
 #include "common/bytes/read_number.h"
 #include "query/promql/eval/merge.h"
 #include "query/promql/go_text.h"
+#include "query/promql/number.h"
 #include "query/promql/number_text.h"
 
 namespace halite::query::promql {
@@ -42,9 +43,8 @@ struct Histogram {
 
 // NaN if the text is no bound.
 double parse_bound(std::string_view text) {
-  if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
   double bound = 0;
-  return read_number(text, bound) ? bound : kUndefined;
+  return read_number(text, bound) ? bound : parse_float(text).value_or(kUndefined);
 }
 
 std::vector<Histogram> group_buckets(const Vector& buckets, Position at, Annotations& annotations) {
