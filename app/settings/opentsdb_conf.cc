@@ -1,9 +1,12 @@
 #include "app/settings/opentsdb_conf.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "app/settings/opentsdb_keys.h"
 #include "common/bytes/ascii.h"
+#include "common/config/near_name.h"
 
 namespace halite::app {
 namespace {
@@ -194,14 +197,23 @@ Result<OpentsdbConf> apply_opentsdb_properties(const std::vector<JavaProperty>& 
   }
   TRY_VOID(Applier(values, path, config).apply());
 
-  OpentsdbConf conf{.given = true, .properties = {}, .meaningless = {}};
+  OpentsdbConf conf{.given = true, .properties = {}, .meaningless = {}, .unknown = {}};
+  std::vector<std::string_view> known;
   for (const OpentsdbKey& key : opentsdb_keys()) {
+    known.push_back(key.name);
     if (key.shown) conf.properties.emplace(key.name, key.standard);
     if (!key.meaningless.empty() && values.contains(std::string(key.name))) {
       conf.meaningless.push_back(fmt::format("{} ({})", key.name, key.meaningless));
     }
   }
   for (const auto& [key, given] : values) conf.properties[key] = given.value;
+  for (const JavaProperty& property : properties) {
+    if (std::ranges::contains(known, property.key)) continue;
+    const std::string_view near = nearest_name(property.key, known);
+    conf.unknown.push_back(
+        fmt::format("{} in line {}{}", property.key, property.line,
+                    near.empty() ? "" : fmt::format(" (did you mean {}?)", near)));
+  }
   return conf;
 }
 

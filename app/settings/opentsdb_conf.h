@@ -24,6 +24,7 @@ struct OpentsdbConf {
   bool given = false;
   std::map<std::string, std::string> properties;  // with defaults, as in /api/config
   std::vector<std::string> meaningless;           // known keys in the file without effect, and why
+  std::vector<std::string> unknown;  // other keys in the file, by line, and what may be meant
 };
 
 // kNotFound: no such file. kInvalidArgument: an invalid value for its key, with its line.

@@ -177,6 +177,15 @@ TEST_F(OpentsdbConfTest, what_is_shown) {
             (std::vector<std::string>{"tsd.no_diediedie (diediedie is always refused)"}));
 }
 
+TEST_F(OpentsdbConfTest, unknown_keys) {
+  apply("# tsd.storage.salt.widht\ntsd.storage.salt.widht = 1\nmy.own = 1\nplain line\n");
+  EXPECT_EQ(conf_.unknown,
+            (std::vector<std::string>{
+                "tsd.storage.salt.widht in line 2 (did you mean tsd.storage.salt.width?)",
+                "my.own in line 3", "plain in line 4"}));
+  EXPECT_EQ(options_.salt_width, 0u);
+}
+
 TEST_F(OpentsdbConfTest, where_hbase_is_and_what_its_tables_are_called) {
   apply("");
   EXPECT_EQ(options_.hbase.quorum, "localhost");
