@@ -168,8 +168,14 @@ DataDir::~DataDir() {
 Result<void> check_is_data_dir(const std::string& path) {
   const fs::path names = fs::path(path) / "rocksdb";
   const fs::path engine = fs::path(path) / "engine";
-  std::error_code unreadable;
-  if (fs::is_directory(names, unreadable) || fs::is_directory(engine, unreadable)) return {};
+  for (const fs::path& part : {names, engine}) {
+    std::error_code unreadable;
+    const fs::file_status status = fs::status(part, unreadable);
+    if (fs::is_directory(status)) return {};
+    if (fs::exists(status) || status.type() == fs::file_type::not_found) continue;
+    return fail(Errc::kUnavailable,
+                fmt::format("cannot look into {}: {}", path, unreadable.message()));
+  }
   return fail(Errc::kNotFound,
               fmt::format("{} is not a Halite data directory (it has no {} and no {})", path,
                           names.string(), engine.string()));

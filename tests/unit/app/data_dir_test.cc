@@ -48,6 +48,16 @@ TEST_F(DataDirTest, AFileInItsPlaceIsAnError) {
   EXPECT_EQ(opened.error().code, Errc::kUnavailable);
 }
 
+TEST_F(DataDirTest, WhatCannotBeLookedIntoIsNotCalledEmpty) {
+  std::filesystem::create_directories(path_);
+  EXPECT_EQ(check_is_data_dir(path_.string()).error().code, Errc::kNotFound);
+  std::filesystem::create_symlink("engine", path_ / "engine");
+  const auto checked = check_is_data_dir(path_.string());
+  ASSERT_FALSE(checked);
+  EXPECT_EQ(checked.error().message,
+            fmt::format("cannot look into {}: Too many levels of symbolic links", path_.string()));
+}
+
 std::string contents(const std::filesystem::path& file) {
   std::ifstream stream(file);
   return {std::istreambuf_iterator<char>(stream), {}};
