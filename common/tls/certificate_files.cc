@@ -4,10 +4,13 @@
 
 #include <cerrno>
 #include <cstdint>
+#include <ctime>
 #include <system_error>
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <openssl/err.h>
+#include <openssl/x509.h>
 #include <openssl/x509err.h>
 
 #include "common/file_reloader.h"
@@ -42,6 +45,13 @@ std::unexpected<Error> not_a_key(const SettingFile& key, bool encrypted) {
   return wrong(key, fmt::format("no private key in PEM form, which begins with -----BEGIN PRIVATE "
                                 "KEY----- ({})",
                                 reason));
+}
+
+// "2026-11-29 12:00:00 UTC".
+std::string date_text(const ASN1_TIME* time) {
+  std::tm parts = {};
+  if (ASN1_TIME_to_tm(time, &parts) != 1) return "an unknown date";
+  return fmt::format("{:%Y-%m-%d %H:%M:%S} UTC", parts);
 }
 
 }  // namespace
@@ -87,6 +97,24 @@ Result<void> use_certificate(SSL_CTX* context, const SettingFile& certificate,
     return wrong(key, fmt::format("not the key of {} = {}; use the key with which it was requested",
                                   certificate.setting, certificate.path));
   }
+  return {};
+}
+
+std::string date_warning(const SSL_CTX* context, const SettingFile& certificate) {
+  constexpr std::time_t kSoonSeconds = 14 * 24 * 3600;
+  const X509* const held = SSL_CTX_get0_certificate(context);
+  const ASN1_TIME* const begin = X509_get0_notBefore(held);
+  const ASN1_TIME* const end = X509_get0_notAfter(held);
+  std::time_t now = std::time(nullptr);
+  std::time_t soon = now + kSoonSeconds;
+  const auto say = [&certificate](std::string_view what, const ASN1_TIME* when) {
+    return fmt::format("{} = {}: the certificate {} {}", certificate.setting, certificate.path,
+                       what, date_text(when));
+  };
+  if (X509_cmp_time(end, &now) < 0) return say("expired: clients refuse it since", end);
+  if (X509_cmp_time(begin, &now) > 0)
+    return say("is not valid yet: clients refuse it until", begin);
+  if (X509_cmp_time(end, &soon) < 0) return say("expires soon: clients will refuse it from", end);
   return {};
 }
 

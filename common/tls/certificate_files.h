@@ -24,6 +24,10 @@ struct SettingFile {
 [[nodiscard]] Result<void> use_certificate(SSL_CTX* context, const SettingFile& certificate,
                                            const SettingFile& key);
 
+// Why clients refuse the context's certificate, or will within two weeks: its dates. Empty: they
+// do not.
+[[nodiscard]] std::string date_warning(const SSL_CTX* context, const SettingFile& certificate);
+
 // The text of OpenSSL's oldest error; clears all.
 [[nodiscard]] std::string take_openssl_error();
 

@@ -5,6 +5,7 @@
 #include <boost/asio/ssl/context.hpp>
 #include <fmt/format.h>
 
+#include "common/log.h"
 #include "common/tls/certificate_files.h"
 
 namespace halite::web {
@@ -50,8 +51,15 @@ Result<void> Tls::load() {
   const auto taken = [this](const ssl::context&) {
     return fmt::format("certificate reloaded from {}", options_.certificate);
   };
+  const auto read_and_warn = [this]() -> Result<std::shared_ptr<ssl::context>> {
+    TRY(std::shared_ptr<ssl::context> context, read());
+    const std::string dates =
+        date_warning(context->native_handle(), {kCertificate, options_.certificate});
+    if (!dates.empty()) log::warn("{}", dates);
+    return context;
+  };
   return context_.start({.paths = {options_.certificate, options_.key},
-                         .read = [this] { return read(); },
+                         .read = read_and_warn,
                          .taken = taken,
                          .refused = "the new certificate is invalid"},
                         kLookAgain);
