@@ -2,6 +2,7 @@
 
 #include <malloc.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <csignal>
@@ -39,6 +40,13 @@ void give_back_large_buffers() {
   }
 }
 
+// SIGHUP says that the terminal is gone. To a service, it says to read the files again, which
+// happens without a signal.
+void ignore_hangups_without_terminal() {
+  if (::isatty(STDIN_FILENO) == 1) return;
+  std::signal(SIGHUP, SIG_IGN);  // NOLINT(cert-err33-c): it cannot fail for SIGHUP
+}
+
 sigset_t ending_signals() {
   sigset_t signals;
   ::sigemptyset(&signals);
@@ -59,6 +67,7 @@ void tell_service_manager(std::string_view state) {
 }  // namespace
 
 Result<void> serve(const Options& options, const Config& config, SettingsFile file) {
+  ignore_hangups_without_terminal();
   // Blocked here and in every thread created later: only this thread receives them.
   const sigset_t signals = ending_signals();
   ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
@@ -70,6 +79,10 @@ Result<void> serve(const Options& options, const Config& config, SettingsFile fi
   if (!options.opentsdb.meaningless.empty()) {
     log::info("ignored properties: {}",
               fmt::format("{}", fmt::join(options.opentsdb.meaningless, ", ")));
+  }
+  if (!options.opentsdb.unknown.empty()) {
+    log::warn("unknown properties, without effect: {}",
+              fmt::format("{}", fmt::join(options.opentsdb.unknown, ", ")));
   }
   if (options.layout.ttl_ms > 0 && options.layout.ttl_ms < options.layout.span_ms) {
     log::warn(
