@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "common/bytes/utf8.h"
+#include "query/promql/eval/counted_work.h"
 #include "query/promql/eval/reduce.h"
 #include "query/promql/eval/row_groups.h"
 #include "query/promql/eval/select.h"
@@ -114,6 +115,7 @@ Result<Vector> count_values(const Aggregation& aggregation, const Vector& input,
   RowGroups groups(std::move(names), !aggregation.without);
   Vector result;
   ValueRows rows;
+  CountedWork work(*parameter.budget);
   for (const Row& row : input.rows) {
     const std::uint32_t group = groups.of(row.labels);
     for (std::size_t i = 0; i < steps; ++i) {
@@ -128,6 +130,7 @@ Result<Vector> count_values(const Aggregation& aggregation, const Vector& input,
                       "query processing would load too many samples into memory in query "
                       "execution");
         }
+        TRY_VOID(work.values(steps));
         Labels labels = groups.reduce(row.labels);
         if (stays) labels.set(kept_label, texts.keep(fixed_text(value)));
         result.rows.push_back({std::move(labels), std::vector<double>(steps, kAbsent)});

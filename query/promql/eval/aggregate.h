@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "common/result.h"
+#include "common/threads/work_budget.h"
 #include "query/promql/eval/annotations.h"
 #include "query/promql/eval/values.h"
 
@@ -17,6 +18,7 @@ struct AggregateParameter {
   Position at = {};
   // Of count_values, which can make a row of each value: rows × steps of its result.
   std::size_t values_max = 50'000'000;
+  WorkBudget* budget = nullptr;  // of count_values; not null
 };
 
 // `instant`: the query has one time only, so that topk() and bottomk() order their rows.

@@ -341,6 +341,7 @@ Task<Value> Evaluator::aggregation(const Expr* expr, Steps steps) {
   const auto& node = std::get<Aggregation>(expr->node);
   AggregateParameter parameter;
   parameter.values_max = budget_->limits().bytes_max / sizeof(double);
+  parameter.budget = budget_.get();
   Value given;
   if (node.parameter != nullptr) {
     auto evaluating = evaluate_at(node.parameter.get(), steps);

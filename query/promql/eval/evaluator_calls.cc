@@ -346,11 +346,12 @@ Task<Value> Evaluator::label_call(const Call* call, Steps steps) {
   for (std::size_t i = 1; i < call->arguments.size(); ++i) {
     texts.push_back(text_of(*call->arguments[i]));
   }
+  LabelTexts made(texts_, *budget_);
   if (call->function->name == "label_replace") {
     CO_TRY_VOID(label_replace(vector, texts[0], texts[1], texts[2], texts[3],
-                              budget_->limits().regexp_bytes_max, texts_));
+                              budget_->limits().regexp_bytes_max, made));
   } else {
-    CO_TRY_VOID(label_join(vector, texts[0], texts[1], std::span(texts).subspan(2), texts_));
+    CO_TRY_VOID(label_join(vector, texts[0], texts[1], std::span(texts).subspan(2), made));
   }
   CO_TRY_VOID(merge_equal(vector));
   co_return vector;

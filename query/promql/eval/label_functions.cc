@@ -48,6 +48,14 @@ class Replacement {
     }
   }
 
+  [[nodiscard]] std::size_t bytes(std::span<const re2::StringPiece> groups) const {
+    std::size_t bytes = 0;
+    for (const Part& part : parts_) {
+      bytes +=
+          part.group < 0 ? part.text.size() : groups[static_cast<std::size_t>(part.group)].size();
+    }
+    return bytes;
+  }
   [[nodiscard]] std::string expand(std::span<const re2::StringPiece> groups) const {
     std::string text;
     for (const Part& part : parts_) {
@@ -127,9 +135,26 @@ std::strong_ordering compare_naturally(std::string_view a, std::string_view b) {
 
 }  // namespace
 
+Result<void> LabelTexts::check(std::size_t bytes) {
+  if (bytes > kLabelValueBytesMax) {
+    return fail(Errc::kTooLarge,
+                fmt::format("a label would have a value of {} bytes; at most {} are "
+                            "possible",
+                            bytes, kLabelValueBytesMax));
+  }
+  TRY_VOID(work_.values(1 + bytes));
+  return arena_.check_room(bytes);
+}
+
+Result<std::string_view> LabelTexts::keep(std::string text) {
+  if (text.empty()) return std::string_view();
+  TRY_VOID(work_.bytes(sizeof(std::string) + text.size()));
+  return arena_.keep(std::move(text));
+}
+
 Result<void> label_replace(Vector& vector, std::string_view target, std::string_view replacement,
                            std::string_view source, std::string_view regexp,
-                           std::size_t regexp_bytes_max, TextArena& texts) {
+                           std::size_t regexp_bytes_max, LabelTexts& texts) {
   re2::RE2::Options options;
   options.set_log_errors(false);
   options.set_max_mem(static_cast<std::int64_t>(regexp_bytes_max));
@@ -158,16 +183,15 @@ Result<void> label_replace(Vector& vector, std::string_view target, std::string_
                         static_cast<int>(groups.size()))) {
       continue;
     }
-    // Each letter of the replacement stands for the whole value at most.
-    TRY_VOID(texts.check_room(replacement.size() * (value.size() + 1)));
-    std::string text = expansion.expand(groups);
-    row.labels.set(target, text.empty() ? std::string_view() : texts.keep(std::move(text)));
+    TRY_VOID(texts.check(expansion.bytes(groups)));
+    TRY(const std::string_view text, texts.keep(expansion.expand(groups)));
+    row.labels.set(target, text);
   }
   return {};
 }
 
 Result<void> label_join(Vector& vector, std::string_view target, std::string_view separator,
-                        std::span<const std::string_view> sources, TextArena& texts) {
+                        std::span<const std::string_view> sources, LabelTexts& texts) {
   for (const std::string_view source : sources) {
     if (is_label_name(source)) continue;
     return fail(Errc::kInvalidArgument,
@@ -180,13 +204,14 @@ Result<void> label_join(Vector& vector, std::string_view target, std::string_vie
   for (Row& row : vector.rows) {
     std::size_t bytes = sources.size() * separator.size();
     for (const std::string_view source : sources) bytes += row.labels.get(source).size();
-    TRY_VOID(texts.check_room(bytes));
+    TRY_VOID(texts.check(bytes));
     std::string text;
     for (std::size_t i = 0; i < sources.size(); ++i) {
       if (i > 0) text += separator;
       text += row.labels.get(sources[i]);
     }
-    row.labels.set(target, text.empty() ? std::string_view() : texts.keep(std::move(text)));
+    TRY(const std::string_view kept, texts.keep(std::move(text)));
+    row.labels.set(target, kept);
   }
   return {};
 }

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/test_budget.h"
 #include "tests/unit/query/promql/columns.h"
 
 namespace halite::query::promql {
@@ -35,8 +36,10 @@ class PromqlAggregate : public testing::Test {
     aggregation.op = ask.op;
     aggregation.grouping = ask.grouping;
     aggregation.without = ask.without;
-    const AggregateParameter parameter{
-        .numbers = ask.numbers, .label = ask.label, .values_max = ask.values_max};
+    const AggregateParameter parameter{.numbers = ask.numbers,
+                                       .label = ask.label,
+                                       .values_max = ask.values_max,
+                                       .budget = &budget_};
     return aggregate(aggregation, input, parameter, {.count = steps}, ask.instant, texts_,
                      annotations_);
   }
@@ -57,6 +60,7 @@ class PromqlAggregate : public testing::Test {
   }
 
   TextArena texts_;
+  test::TestBudget budget_;
   Annotations annotations_{"topk(3, v)"};
 };
 

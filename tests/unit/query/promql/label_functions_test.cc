@@ -11,6 +11,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/test_budget.h"
+
 namespace halite::query::promql {
 namespace {
 
@@ -34,7 +36,9 @@ std::vector<std::string> label_texts(const Vector& vector) {
 // The new value of `t` where the value of `s` is `source`, or the error.
 std::string replaced(std::string_view source, std::string_view replacement,
                      std::string_view regexp) {
-  TextArena texts;
+  TextArena arena;
+  test::TestBudget budget;
+  LabelTexts texts(arena, budget);
   Vector vector = labelled_vector({{{"s", source}, {"t", "old"}}});
   const auto done = label_replace(vector, "t", replacement, "s", regexp, kRegexpBytesMax, texts);
   return done ? std::string(vector.rows.front().labels.get("t")) : done.error().message;
@@ -75,7 +79,9 @@ TEST(LabelReplace, ExpandsAsGoDoes) {
 }
 
 TEST(LabelReplace, ReadsAndMakesLabelsThatAreNotThere) {
-  TextArena texts;
+  TextArena arena;
+  test::TestBudget budget;
+  LabelTexts texts(arena, budget);
   Vector vector = labelled_vector({{{"__name__", "own"}, {"team", "x"}}, {{"__name__", "own"}}});
   ASSERT_TRUE(label_replace(vector, "t", "$1-${2}", "team", "(x?)(.*)", kRegexpBytesMax, texts));
   EXPECT_THAT(label_texts(vector),
@@ -87,7 +93,9 @@ TEST(LabelReplace, ReadsAndMakesLabelsThatAreNotThere) {
 }
 
 TEST(LabelReplace, SaysWhatIsWrong) {
-  TextArena texts;
+  TextArena arena;
+  test::TestBudget budget;
+  LabelTexts texts(arena, budget);
   Vector vector;
   EXPECT_EQ(replaced("a", "b", "(a"), "invalid regular expression in label_replace(): (a");
   EXPECT_EQ(label_replace(vector, "", "", "", "a", kRegexpBytesMax, texts).error().message,
@@ -105,8 +113,34 @@ TEST(LabelReplace, SaysWhatIsWrong) {
   EXPECT_THAT(long_one.error().message, HasSubstr("query.regexp_bytes_max"));
 }
 
+// Each of them doubles a value.
+TEST(LabelReplace, EndsWhereAValueIsTooLongOrTheQueryEnds) {
+  const auto doubled = [](test::TestBudget& budget) {
+    const std::string half(kLabelValueBytesMax / 2, 'x');
+    TextArena arena;
+    Vector vector = labelled_vector({{{"s", half}}});
+    LabelTexts texts(arena, budget);
+    for (;;) {
+      const auto done = label_replace(vector, "s", "$1$1", "s", "(.*)", kRegexpBytesMax, texts);
+      if (!done) return done.error().message;
+    }
+  };
+  test::TestBudget large;
+  EXPECT_EQ(doubled(large),
+            "a label would have a value of 2097152 bytes; at most 1048576 are possible");
+  EXPECT_EQ(large.bytes(), 0);
+  test::TestBudget small;
+  small.bytes_max = kLabelValueBytesMax;
+  EXPECT_EQ(doubled(small), "too many bytes for the test");
+  test::TestBudget ended;
+  ended.stop();
+  EXPECT_EQ(doubled(ended), "the test stopped it");
+}
+
 TEST(LabelJoin, JoinsValues) {
-  TextArena texts;
+  TextArena arena;
+  test::TestBudget budget;
+  LabelTexts texts(arena, budget);
   const std::vector<std::string_view> sources = {"j", "no", "j"};
   Vector vector = labelled_vector({{{"__name__", "lim"}, {"j", "a"}}, {{"k", "old"}}});
   ASSERT_TRUE(label_join(vector, "k", "/", sources, texts));
@@ -119,7 +153,9 @@ TEST(LabelJoin, JoinsValues) {
 }
 
 TEST(LabelJoin, SaysWhatIsWrong) {
-  TextArena texts;
+  TextArena arena;
+  test::TestBudget budget;
+  LabelTexts texts(arena, budget);
   Vector vector;
   const std::vector<std::string_view> empty = {""};
   EXPECT_EQ(label_join(vector, "", "", empty, texts).error().message,
