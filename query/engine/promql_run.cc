@@ -9,6 +9,7 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <boost/unordered/unordered_flat_set.hpp>
 #include <fmt/format.h>
 
 #include "query/promql/eval/evaluator.h"
@@ -123,6 +124,20 @@ Task<std::shared_ptr<PromqlAnswer>> evaluate(PromqlStores stores,
   co_return answer;
 }
 
+// Of series that were found, keeps those with points in the range, where the store tells it cheaply
+// and they are not counters, whose sums are stored elsewhere.
+Task<void> keep_present(PromqlStores stores, const std::string& metric, TimeRange range,
+                        FoundMetric& found) {
+  const bool counts = stores.counters != nullptr && stores.counters->rule_of(metric) != nullptr;
+  if (counts || found.series.empty() || !stores.points->has_cheap_last()) co_return Result<void>();
+  auto looking = stores.points->last(found.selection, range);
+  CO_TRY(const storage::PinnedLastPoints points, co_await std::move(looking));
+  boost::unordered_flat_set<storage::SeriesId> present;
+  for (const storage::LastPoint& point : points) present.insert(point.series);
+  found.series.erase_if([&present](storage::SeriesId id) { return !present.contains(id); });
+  co_return Result<void>();
+}
+
 using SeriesUse = std::function<Result<bool>(const storage::Series& series)>;
 
 // Passes all series that the question names to `use`, until that returns false.
@@ -142,6 +157,10 @@ Task<void> find_all(PromqlStores stores, SeriesQuestion question,
     CO_TRY_VOID(budget->check());
     if (selections != nullptr && found.selection != nullptr) {
       selections->push_back(found.selection);
+    }
+    if (question.bounded) {
+      auto keeping = keep_present(stores, metrics[i], question.range, found);
+      CO_TRY_VOID(co_await std::move(keeping));
     }
     std::size_t seen = 0;
     for (const storage::SeriesId id : found.series) {
@@ -308,7 +327,8 @@ Task<std::shared_ptr<const PromqlAnswer>> run_promql(PromqlStores stores, Schedu
   if (!parsed) co_return std::unexpected(bad_expression(std::move(parsed).error()));
   const std::shared_ptr<const promql::Expr> expr = *std::move(parsed);
   if (question.timeout_ms) {
-    const std::int64_t timeout = std::max<std::int64_t>(1, *question.timeout_ms);
+    const std::int64_t timeout = *question.timeout_ms;
+    if (timeout <= 0) co_return fail(Errc::kTimeout, "The query had no time");
     limits.timeout_ms = limits.timeout_ms > 0 ? std::min(limits.timeout_ms, timeout) : timeout;
   }
   const auto asked = std::make_shared<const PromqlQuestion>(std::move(question));

@@ -73,11 +73,13 @@ storage::SeriesQuery SeriesSearch::query_of(std::string metric) const {
   return query;
 }
 
-// Null: a name does not exist.
+// Null: a name does not exist, or no store can have it. Its filters are known to compile.
 Task<SeriesSearch::SelectionPtr> SeriesSearch::select(storage::SeriesQuery query) {
   auto selecting = store_.select(std::move(query), {.budget = budget_, .counters = budget_});
   Result<SelectionPtr> selected = co_await std::move(selecting);
-  if (!selected && selected.error().code == Errc::kNotFound) co_return nullptr;
+  const bool unknown = !selected && (selected.error().code == Errc::kNotFound ||
+                                     selected.error().code == Errc::kInvalidArgument);
+  if (unknown) co_return nullptr;
   co_return selected;
 }
 

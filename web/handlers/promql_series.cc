@@ -56,6 +56,7 @@ Result<AskedSeries> series_asked(const Call& call, SelectorsNeed selectors) {
   const Result<TimestampMs> end = parameters.time_or("end", kPrometheusTimeMax);
   if (!end) return std::unexpected(invalid_parameter("end", end.error()));
   question.range = closed_range(*start, *end);
+  question.bounded = !parameters.get("start").empty() || !parameters.get("end").empty();
   Result<std::vector<query::Selector>> read = parameters.selectors(call);
   if (!read && required) return std::unexpected(invalid_parameter("match[]", read.error()));
   TRY(question.selectors, std::move(read));
