@@ -52,7 +52,13 @@ Result<void> check(const NewAccount& account) {
     return fail(Errc::kInvalidArgument,
                 fmt::format("bad name \"{}\": use letters, digits, - and _", account.name));
   }
-  TRY_VOID(web::parse_roles(account.roles));
+  TRY(const web::Roles roles, web::parse_roles(account.roles));
+  if (roles.empty()) {
+    return fail(Errc::kInvalidArgument,
+                fmt::format("--roles {}: the account could do nothing; name one or more of read, "
+                            "write and admin",
+                            account.roles));
+  }
   return {};
 }
 

@@ -13,7 +13,8 @@ struct NewAccount {
 };
 
 // Reads a password from the terminal or from the first line of standard input. Returns the user's
-// table for auth.file. kInvalidArgument: an unknown role, an invalid name, or an empty password.
+// table for auth.file. kInvalidArgument: no role or an unknown one, an invalid name, or an empty
+// password.
 [[nodiscard]] Result<std::string> new_user(const NewAccount& account);
 
 // Returns the token, which is shown only here, and its table for auth.file.

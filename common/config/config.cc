@@ -272,6 +272,7 @@ std::string Config::advice_in_file(std::string_view name) {
 Result<void> Config::apply_entries(const std::vector<FileSetting>& entries,
                                    const std::string& path) {
   for (const FileSetting& entry : entries) {
+    if (entry.empty_table) continue;
     Setting* setting = find(entry.name);
     if (setting == nullptr) {
       return fail(Errc::kInvalidArgument,

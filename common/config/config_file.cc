@@ -48,27 +48,46 @@ std::string json_of(const toml::array& tables) {
   return std::move(text).str();
 }
 
+// The texts of a list with commas between them; empty if it contains anything else.
+std::string joined(const toml::array& nodes) {
+  std::string text;
+  if (!nodes.is_homogeneous(toml::node_type::string)) return text;
+  for (const toml::node& node : nodes) {
+    if (!text.empty()) text += ',';
+    text += node.as_string()->get();
+  }
+  return text;
+}
+
+std::string wrong_type(const toml::node& node) {
+  const toml::array* const list = node.as_array();
+  const std::string texts = list == nullptr ? std::string() : joined(*list);
+  if (texts.empty()) return "must be a text, a number, true or false";
+  return fmt::format("must be one text instead of a list, usually with commas: \"{}\"", texts);
+}
+
 Result<void> collect(const toml::table& table, const std::string& prefix, const std::string& path,
                      std::vector<FileSetting>& settings) {
+  const std::size_t table_line = prefix.empty() ? 0 : table.source().begin.line;
   for (const auto& [key, node] : table) {
     const std::string name = prefix + std::string(key.str());
     const std::size_t line = node.source().begin.line;
     if (const toml::table* inner = node.as_table()) {
+      if (inner->empty()) settings.push_back({name, "", line, table_line, true});
       TRY_VOID(collect(*inner, name + ".", path, settings));
     } else if (const auto* tables = node.as_array(); tables != nullptr && is_table_list(*tables)) {
-      settings.push_back({name, json_of(*tables), line});
+      settings.push_back({name, json_of(*tables), line, table_line});
     } else if (const auto* text = node.as_string()) {
-      settings.push_back({name, text->get(), line});
+      settings.push_back({name, text->get(), line, table_line});
     } else if (const auto* number = node.as_integer()) {
-      settings.push_back({name, fmt::format("{}", number->get()), line});
+      settings.push_back({name, fmt::format("{}", number->get()), line, table_line});
     } else if (const auto* fraction = node.as_floating_point()) {
-      settings.push_back({name, fmt::format("{}", fraction->get()), line});
+      settings.push_back({name, fmt::format("{}", fraction->get()), line, table_line});
     } else if (const auto* flag = node.as_boolean()) {
-      settings.push_back({name, flag->get() ? "true" : "false", line});
+      settings.push_back({name, flag->get() ? "true" : "false", line, table_line});
     } else {
-      return fail(
-          Errc::kInvalidArgument,
-          fmt::format("{}:{}: {} must be a text, a number, true or false", path, line, name));
+      return fail(Errc::kInvalidArgument,
+                  fmt::format("{}:{}: {} {}", path, line, name, wrong_type(node)));
     }
   }
   return {};

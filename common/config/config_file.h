@@ -11,9 +11,11 @@
 namespace halite {
 
 struct FileSetting {
-  std::string name;      // the path to the setting, joined with dots
-  std::string text;      // numbers and booleans as in TOML
-  std::size_t line = 0;  // from 1
+  std::string name;            // the path to the setting, joined with dots
+  std::string text;            // numbers and booleans as in TOML
+  std::size_t line = 0;        // from 1
+  std::size_t table_line = 0;  // of the table that contains it; 0 = no table
+  bool empty_table = false;    // not a setting: `name` is a table that contains none
 };
 
 // Returns the settings in file order. kNotFound: the file cannot be read. kInvalidArgument: it is

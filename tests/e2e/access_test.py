@@ -138,6 +138,12 @@ class Accounts(Door):
         self.assertEqual(self.status(server, "GET", "/api/version"), 200)
         self.assertEqual(self.status(server, "POST", "/api/put", [POINT]), 401)
 
+    def test_an_account_without_a_role_is_refused(self):
+        for kind in ("user", "token"):
+            code, out, err = self.run_halite("auth", kind, "a", "--roles", "none")
+            self.assertEqual((code, out), (2, ""))
+            self.assertIn("--roles none: the account could do nothing", err)
+
     def test_a_file_others_may_write_is_refused(self):
         _, table = self.token("agent", "write")
         path = self.accounts(table)

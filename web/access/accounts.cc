@@ -12,11 +12,16 @@
 namespace halite::web {
 namespace {
 
+struct WrittenValue {
+  std::string text;
+  std::size_t line = 0;  // 0 = missing
+};
+
 // One table of the file.
 struct Entry {
-  std::string secret;  // as written
-  std::string roles;
-  std::size_t line = 0;
+  WrittenValue secret;  // as written
+  WrittenValue roles;
+  std::size_t line = 0;  // of the table
 };
 
 std::optional<Digest> digest_of(std::string_view hex) {
@@ -48,15 +53,39 @@ using Entries = std::map<std::string, Entry, std::less<>>;
 // Stores the setting if it belongs to this kind of table. Returns false otherwise.
 bool collect(const FileSetting& setting, std::string_view kind, std::string_view secret,
              Entries& entries) {
+  if (setting.empty_table) {
+    const std::string_view name = between(setting.name, kind, "");
+    if (!name.empty()) entries[std::string(name)].line = setting.line;
+    return !name.empty() || kind == setting.name + ".";
+  }
   for (const std::string_view field : {secret, std::string_view(".roles")}) {
     const std::string_view name = between(setting.name, kind, field);
     if (name.empty()) continue;
     Entry& entry = entries[std::string(name)];
-    (field == secret ? entry.secret : entry.roles) = setting.text;
-    entry.line = setting.line;
+    (field == secret ? entry.secret : entry.roles) = {setting.text, setting.line};
+    entry.line = setting.table_line;
     return true;
   }
   return false;
+}
+
+// The roles of a table that has both of its keys. `secret` is the other key, which `tool` prints.
+Result<Roles> complete_roles(const std::string& path, std::string_view table,
+                             std::string_view secret, std::string_view tool, const Entry& entry) {
+  if (entry.secret.line == 0) {
+    return std::unexpected(wrong(
+        path, entry.line, fmt::format("{}: {} is missing; `{}` prints it", table, secret, tool)));
+  }
+  if (entry.roles.line == 0) {
+    return std::unexpected(
+        wrong(path, entry.line,
+              fmt::format("{}: roles is missing; it is one or more of read, write and admin, "
+                          "separated by commas, such as \"read,write\"",
+                          table)));
+  }
+  Result<Roles> roles = parse_roles(entry.roles.text);
+  if (!roles) return std::unexpected(wrong(path, entry.roles.line, roles.error().message));
+  return roles;
 }
 
 }  // namespace
@@ -75,25 +104,31 @@ Result<Accounts> Accounts::from(const std::vector<FileSetting>& settings, const 
   }
   Accounts accounts;
   for (const auto& [name, entry] : users) {
-    const Result<Roles> roles = parse_roles(entry.roles);
-    if (!roles) return std::unexpected(wrong(path, entry.line, roles.error().message));
+    TRY(const Roles roles,
+        complete_roles(path, "users." + name, "password", "halite auth user", entry));
     if (name.find(':') != std::string::npos) {
       return std::unexpected(wrong(path, entry.line, "the name of a user must not contain \":\""));
     }
-    const Result<void> hashed = check_password_hash(entry.secret);
-    if (!hashed) return std::unexpected(wrong(path, entry.line, hashed.error().message));
-    accounts.users_[name] = {.account = {name, *roles}, .password = entry.secret};
+    const Result<void> hashed = check_password_hash(entry.secret.text);
+    if (!hashed) return std::unexpected(wrong(path, entry.secret.line, hashed.error().message));
+    accounts.users_[name] = {.account = {name, roles}, .password = entry.secret.text};
   }
   for (const auto& [name, entry] : tokens) {
-    const Result<Roles> roles = parse_roles(entry.roles);
-    if (!roles) return std::unexpected(wrong(path, entry.line, roles.error().message));
-    const std::optional<Digest> digest = digest_of(entry.secret);
+    TRY(const Roles roles,
+        complete_roles(path, "tokens." + name, "sha256", "halite auth token", entry));
+    const std::optional<Digest> digest = digest_of(entry.secret.text);
     if (!digest) {
       return std::unexpected(
-          wrong(path, entry.line,
+          wrong(path, entry.secret.line,
                 "sha256 must have 64 hexadecimal digits, as printed by `halite auth token`"));
     }
-    accounts.tokens_[*digest] = {name, *roles};
+    const auto [other, fresh] = accounts.tokens_.try_emplace(*digest, Account{name, roles});
+    if (!fresh) {
+      return std::unexpected(wrong(
+          path, entry.secret.line,
+          fmt::format("tokens.{} and tokens.{} have the same sha256; keep one of the two tables",
+                      other->second.name, name)));
+    }
   }
   return accounts;
 }

@@ -28,6 +28,10 @@ std::string_view role_name(Role role) {
 }
 
 Result<Roles> parse_roles(std::string_view text) {
+  if (trim(text, " ").empty()) {
+    return fail(Errc::kInvalidArgument,
+                "the roles are empty; the roles are read, write, admin and none");
+  }
   Roles roles;
   for (;;) {
     const std::size_t comma = text.find(',');

@@ -125,6 +125,8 @@ TEST_F(ConfigTest, ASettingOfNoTableBelowOneSaysSo) {
             "first [TABLE]: here it belongs to [web]");
 }
 
+TEST_F(ConfigTest, ATableMayBeEmpty) { EXPECT_EQ(file_error("[web]\n[query]\n"), ""); }
+
 TEST_F(ConfigTest, UnknownNamesWithoutANearOneSuggestNone) {
   const std::string none = "; halite serve --print-config lists all settings";
   for (const std::string asked : {"nosuch", "web.nosuch", "foo.max", "x", ""}) {
@@ -169,6 +171,9 @@ TEST_F(ConfigTest, WrongValuesSayWhereAndWhat) {
             "h.toml:1: ingest.tags_max must be a whole number, not \"1.5\"");
   EXPECT_EQ(file_error("ingest.tags_max = 2026-11-28"),
             "h.toml:1: ingest.tags_max must be a text, a number, true or false");
+  EXPECT_EQ(file_error("listen = [1]"), "h.toml:1: listen must be a text, a number, true or false");
+  EXPECT_EQ(file_error("listen = [\"a\", \"b\"]"),
+            "h.toml:1: listen must be one text instead of a list, usually with commas: \"a,b\"");
   EXPECT_EQ(environment_error("HALITE_INGEST_TAGS_MAX=many"),
             "environment: HALITE_INGEST_TAGS_MAX must be a whole number, not \"many\"");
   EXPECT_EQ(config_.apply_flag("--store", "store", "x").error().message,

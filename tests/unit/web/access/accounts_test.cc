@@ -23,8 +23,9 @@ std::string user_text(const std::string& name, const std::string& hash, const st
   return fmt::format("[users.{}]\npassword = \"{}\"\nroles = \"{}\"\n", name, hash, roles);
 }
 
-std::string token_text(const std::string& digest, const std::string& roles) {
-  return fmt::format("[tokens.agent]\nsha256 = \"{}\"\nroles = \"{}\"\n", digest, roles);
+std::string token_text(const std::string& digest, const std::string& roles,
+                       const std::string& name = "agent") {
+  return fmt::format("[tokens.{}]\nsha256 = \"{}\"\nroles = \"{}\"\n", name, digest, roles);
 }
 
 std::string error_of(const std::string& text) {
@@ -44,7 +45,6 @@ TEST(Accounts, AreReadFromToml) {
 }
 
 TEST(Accounts, WrongFilesSayWhereAndWhat) {
-  EXPECT_THAT(error_of("[users.a]\n"), "none");  // an empty table is nobody
   EXPECT_THAT(error_of(user_text("alice", "geheim", "read")),
               AllOf(StartsWith("file:"), HasSubstr("halite auth user")));
   EXPECT_THAT(error_of(user_text("alice", kHash, "boss")), HasSubstr("unknown role \"boss\""));
@@ -55,6 +55,34 @@ TEST(Accounts, WrongFilesSayWhereAndWhat) {
   EXPECT_THAT(error_of("[users.alice]\nroles = \"read\"\n"), HasSubstr("halite auth user"));
   EXPECT_THAT(error_of("[users.alice]\ncolour = \"red\"\n"), StartsWith("file:2: "));
   EXPECT_THAT(error_of("[users"), StartsWith("file:1: "));
+  EXPECT_EQ(error_of(token_text(kDigest, "")),
+            "file:3: the roles are empty; the roles are read, write, admin and none");
+  EXPECT_EQ(error_of("[tokens.c]\nroles = [\"read\", \"write\"]\n"),
+            "file:2: tokens.c.roles must be one text instead of a list, usually with commas: "
+            "\"read,write\"");
+}
+
+TEST(Accounts, TablesWithoutAllKeysSayWhichIsMissing) {
+  EXPECT_EQ(error_of("\n[users.a]\n"),
+            "file:2: users.a: password is missing; `halite auth user` prints it");
+  EXPECT_EQ(error_of(token_text(kDigest, "read") + "[tokens.c]\n"),
+            "file:4: tokens.c: sha256 is missing; `halite auth token` prints it");
+  EXPECT_EQ(error_of("[tokens.c]\nroles = \"read\"\n"),
+            "file:1: tokens.c: sha256 is missing; `halite auth token` prints it");
+  EXPECT_EQ(error_of("[tokens.c]\nsha256 = \"" + kDigest + "\"\n"),
+            "file:1: tokens.c: roles is missing; it is one or more of read, write and admin, "
+            "separated by commas, such as \"read,write\"");
+  EXPECT_THAT(error_of("[groups]\n"), StartsWith("file:1: unknown key \"groups\""));
+  EXPECT_EQ(error_of("[users]\n[tokens]\n"), "none");  // they are nobody
+}
+
+TEST(Accounts, ATokenHasOneName) {
+  EXPECT_EQ(
+      error_of(token_text(kDigest, "read") + token_text(kDigest, "admin", "boss")),
+      "file:5: tokens.agent and tokens.boss have the same sha256; keep one of the two tables");
+  EXPECT_EQ(
+      error_of(token_text(kDigest, "read") + token_text(std::string(64, 'b'), "admin", "boss")),
+      "none");
 }
 
 TEST(Accounts, AFileThatOthersMayWriteIsNotTrusted) {
