@@ -6,8 +6,6 @@
 namespace halite::app {
 namespace {
 
-std::string not_empty(const std::string& text) { return text.empty() ? "it is empty" : ""; }
-
 constexpr const char* kPlace = "Directory, or s3://BUCKET/PREFIX, with the backups";
 
 }  // namespace
@@ -41,10 +39,8 @@ void BackupCommands::declare_backup(CLI::App& app) {
 void BackupCommands::declare_restore(CLI::App& app) {
   restore_ = app.add_subcommand("restore", "Create a data directory from a backup");
   restore_->add_option("--from", restoring_.from, kPlace)->required();
-  restore_
-      ->add_option("--backup", restoring_.backup,
-                   "Name of the backup to restore (default: the newest)")
-      ->check(not_empty);
+  restore_->add_option("--backup", restoring_.backup,
+                       "Name of the backup to restore (default: the newest)");
   restore_
       ->add_option("--data-dir", flags_.data_dir,
                    "Data directory to create; it must not exist or must be empty")
@@ -59,8 +55,7 @@ void BackupCommands::declare_backups(CLI::App& app) {
   list_ = backups_->add_subcommand("list", "List the backups, oldest first");
   list_->footer("Exit status: 0 listed, 1 a manifest is damaged, 2 not listed.");
   verify_ = backups_->add_subcommand("verify", "Read all files of a backup and report damage");
-  verify_->add_option("--backup", name_, "Name of the backup to verify (default: the newest)")
-      ->check(not_empty);
+  verify_->add_option("--backup", name_, "Name of the backup to verify (default: the newest)");
   verify_->footer("Exit status: 0 intact, 1 damaged, 2 not verified.");
   prune_ = backups_->add_subcommand("prune",
                                     "Remove old backups, and the files that no other backup needs");

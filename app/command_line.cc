@@ -103,6 +103,18 @@ std::function<std::string(const std::string&)> number_between(double min, double
   };
 }
 
+void refuse_empty_values(CLI::App& app) {
+  for (CLI::Option* const option : app.get_options()) {
+    if (option->get_expected_max() == 0) continue;  // a flag
+    option->check([](const std::string& text) -> std::string {
+      return text.empty() ? "it is empty; name a value or leave the option out" : "";
+    });
+  }
+  for (CLI::App* const each : app.get_subcommands([](CLI::App*) { return true; })) {
+    refuse_empty_values(*each);
+  }
+}
+
 CLI::Option* declare_ca_file(CLI::App& tool, PeerFiles& files) {
   return tool.add_option(
       "--ca-file", files.ca,

@@ -45,6 +45,10 @@ void declare_offline(CLI::App& tool, ServeFlags& flags);
 // For CLI::Option::check(): a number from `min` to `max`. CLI::Range takes NaN.
 [[nodiscard]] std::function<std::string(const std::string&)> number_between(double min, double max);
 
+// Makes empty values of all options of `app` and of its subcommands errors. Call after all options
+// are declared.
+void refuse_empty_values(CLI::App& app);
+
 // The CAs of a server that is reached by https.
 CLI::Option* declare_ca_file(CLI::App& tool, PeerFiles& files);
 

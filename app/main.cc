@@ -279,6 +279,7 @@ int run(int argc, char** argv) {
   CLI::App* const plan = hbase->add_subcommand(
       "plan", "Compute the size of a cluster for a load, from measured costs; needs no HBase");
   declare_plan(*plan, planning);
+  halite::app::refuse_empty_values(app);
   if (const std::string unknown = unknown_subcommand(app, argc, argv); !unknown.empty()) {
     print_err(unknown);
     return kUsage;

@@ -43,6 +43,19 @@ class Settings(support.HaliteTest):
         self.assertEqual(code, 2)
         self.assertIn("subcommand", out + err)
 
+    def test_an_empty_value_of_an_option_is_a_usage_error(self):
+        url = ("--url", "http://127.0.0.1:1")
+        for subcommand, option in ((["serve"], "--config"), (["serve"], "--opentsdb-conf"),
+                                   (["serve"], "--data-dir"), (["serve"], "--set"),
+                                   (["backup", *url], "--token-file"), (["ready", *url], "--ca-file"),
+                                   (["views", "list", *url], "--token-file"), (["export"], "--output"),
+                                   (["export"], "--match"), (["import"], "files")):
+            flag = [option] if option.startswith("-") else []
+            code, out, err = self.run_halite(*subcommand, *flag, "")
+            self.assertEqual((code, out), (2, ""), option)
+            self.assertIn(f"{option}: it is empty", err)
+        self.assertFalse((self.scratch / "halite-data").exists())
+
     def test_print_config_names_defaults_and_sources(self):
         (self.scratch / "h.toml").write_text(
             'store = "memory"\n[web]\nbody_bytes_max = "1 MiB"\nidle_timeout_ms = "9s"\n'
