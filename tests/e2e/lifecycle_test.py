@@ -33,10 +33,13 @@ class Settings(support.HaliteTest):
 
     def test_settings_that_do_not_fit_the_directory_are_wrong(self):
         self.server().start().terminate()
-        for arguments in (["--set", "storage.salt_buckets=7"], ["--set", "storage.uid_width_metric=4"],
-                          ["--store", "rocksdb"], ["--store", "memory"]):
+        for arguments, words in ((["--set", "storage.salt_buckets=7"], "was created with storage.salt_buckets = "),
+                                 (["--set", "storage.uid_width_metric=4"],
+                                  "was created with storage.uid_width_metric = 3 and cannot be opened with 4"),
+                                 (["--store", "rocksdb"], "was created with|holds points"),
+                                 (["--store", "memory"], "was created with|holds points")):
             err = self.refused("--data-dir", str(self.scratch / "data"), "--listen", "127.0.0.1:0", *arguments)
-            self.assertRegex(err, "was created with|holds points", arguments)
+            self.assertRegex(err, words, arguments)
 
     def test_no_subcommand_is_a_usage_error(self):
         code, out, err = self.run_halite()

@@ -13,10 +13,6 @@ namespace {
 
 constexpr std::int64_t kFormat = 1;
 
-std::string width_text(const UidWidths& widths) {
-  return fmt::format("{},{},{}", widths.metric, widths.tag_key, widths.tag_value);
-}
-
 // A whole number in [0, max]; nullopt otherwise.
 std::optional<std::int64_t> number(const boost::json::value* value, std::int64_t max) {
   if (value == nullptr || !value->is_int64()) return std::nullopt;
@@ -37,11 +33,11 @@ std::optional<UidWidths> widths_of(const boost::json::value* value) {
 }
 
 template <class T>
-Result<void> same(std::string_view name, const T& stored, const T& configured) {
+Result<void> same(std::string_view setting, const T& stored, const T& configured) {
   if (stored == configured) return {};
   return fail(Errc::kInvalidArgument,
-              fmt::format("the table was created with {} = {} and cannot be opened with {}", name,
-                          stored, configured));
+              fmt::format("the table was created with {} = {} and cannot be opened with {}",
+                          setting, stored, configured));
 }
 
 }  // namespace
@@ -98,12 +94,15 @@ Result<TableParameters> TableParameters::from_bytes(BytesView bytes) {
 }
 
 Result<void> check_same_table(const TableParameters& stored, const TableParameters& configured) {
-  TRY_VOID(same("layout", stored.layout, configured.layout));
-  TRY_VOID(same("uid widths", width_text(stored.widths), width_text(configured.widths)));
-  TRY_VOID(same("salt width", stored.salt_width, configured.salt_width));
-  TRY_VOID(same("salt buckets", stored.salt_buckets, configured.salt_buckets));
-  TRY_VOID(same("slot span in ms", stored.span_ms, configured.span_ms));
-  return same("slots", stored.slots, configured.slots);
+  const UidWidths& widths = stored.widths;
+  TRY_VOID(same("storage.layout", stored.layout, configured.layout));
+  TRY_VOID(same("storage.uid_width_metric", widths.metric, configured.widths.metric));
+  TRY_VOID(same("storage.uid_width_tag_key", widths.tag_key, configured.widths.tag_key));
+  TRY_VOID(same("storage.uid_width_tag_value", widths.tag_value, configured.widths.tag_value));
+  TRY_VOID(same("storage.salt_width", stored.salt_width, configured.salt_width));
+  TRY_VOID(same("storage.salt_buckets", stored.salt_buckets, configured.salt_buckets));
+  TRY_VOID(same("storage.slot_ms", stored.span_ms, configured.span_ms));
+  return same("storage.slots", stored.slots, configured.slots);
 }
 
 }  // namespace halite::storage

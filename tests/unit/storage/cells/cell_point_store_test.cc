@@ -29,7 +29,7 @@ TEST_F(CellPointStoreTest, OtherParametersAreRefused) {
   ASSERT_FALSE(opened);
   EXPECT_EQ(opened.error().code, Errc::kInvalidArgument);
   EXPECT_EQ(opened.error().message,
-            "the table was created with salt width = 0 and cannot be opened with 1");
+            "the table was created with storage.salt_width = 0 and cannot be opened with 1");
   EXPECT_TRUE(try_open(unsalted(), {}));
 }
 

@@ -49,10 +49,20 @@ TEST(TableParameters, ADifferenceIsNamed) {
   const auto error = CyclicLayout::options_for(options, stored).error();
   EXPECT_EQ(error.code, Errc::kInvalidArgument);
   EXPECT_EQ(error.message,
-            "the table was created with salt buckets = 16 and cannot be opened with 8");
+            "the table was created with storage.salt_buckets = 16 and cannot be opened with 8");
+  options.salt_buckets = 16;
+  options.span_ms = kDayMs / 2;
+  EXPECT_EQ(CyclicLayout::options_for(options, stored).error().message,
+            "the table was created with storage.slot_ms = 86400000 and cannot be opened with "
+            "43200000");
+  TableParameters wider = stored;
+  wider.widths.tag_key = 4;
+  EXPECT_EQ(check_same_table(stored, wider).error().message,
+            "the table was created with storage.uid_width_tag_key = 3 and cannot be opened with 4");
   const TableParameters other = OpentsdbLayout::make({}).value()->parameters();
-  EXPECT_EQ(check_same_table(stored, other).error().message,
-            "the table was created with layout = cyclic and cannot be opened with opentsdb");
+  EXPECT_EQ(
+      check_same_table(stored, other).error().message,
+      "the table was created with storage.layout = cyclic and cannot be opened with opentsdb");
 }
 
 TEST(TableParameters, SlotsThatHaveNoEffectAreTold) {
@@ -72,7 +82,7 @@ TEST(TableParameters, SlotsThatHaveNoEffectAreTold) {
   const TableParameters ring = CyclicLayout::make(options).value()->parameters();
   options.slots = 1024;
   EXPECT_EQ(CyclicLayout::options_for(options, ring).error().message,
-            "the table was created with slots = 2048 and cannot be opened with 1024");
+            "the table was created with storage.slots = 2048 and cannot be opened with 1024");
 }
 
 TEST(TableParameters, ATtlMayComeToATableMadeWithoutOne) {
@@ -104,7 +114,7 @@ TEST(TableParameters, ARingKeepsItsTtlButMayChangeIt) {
   options.ttl_ms = 7 * kDayMs;
   options.slots = 512;
   EXPECT_EQ(CyclicLayout::options_for(options, stored).error().message,
-            "the table was created with slots = 1024 and cannot be opened with 512");
+            "the table was created with storage.slots = 1024 and cannot be opened with 512");
 }
 
 }  // namespace
