@@ -8,6 +8,8 @@
 #include <chrono>
 #include <cstring>
 #include <fstream>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include <boost/asio/as_tuple.hpp>
@@ -19,6 +21,7 @@
 #include <boost/beast/http.hpp>
 #include <fmt/format.h>
 
+#include "common/bytes/ascii.h"
 #include "common/tls/client_tls.h"
 
 namespace halite::app {
@@ -112,9 +115,16 @@ Result<Peer> make_peer(std::string_view url, const PeerFiles& files, UrlPorts po
     return fail(Errc::kNotFound,
                 fmt::format("cannot read {}: {}", files.token, std::strerror(errno)));
   }
-  if (!std::getline(in, peer.token) || peer.token.empty()) {
-    return fail(Errc::kNotFound, fmt::format("{} contains no token", files.token));
+  std::string line;
+  std::getline(in, line);
+  std::string_view token = trim(line, kCBlanks);
+  // As `halite auth token` prints it.
+  if (token.starts_with("# ")) token = trim(token.substr(2), kCBlanks);
+  if (token.empty()) {
+    return fail(Errc::kNotFound,
+                fmt::format("{} contains no token in its first line", files.token));
   }
+  peer.token = token;
   return peer;
 }
 

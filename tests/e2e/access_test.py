@@ -110,7 +110,8 @@ class Accounts(Door):
         server = self.server("--set", f"auth.file={path}",
                              "--set", f"engine.backup_dir={self.scratch}/backups").start()
         url = f"http://127.0.0.1:{server.port}"
-        for token, expected in ((None, 2), (agent, 2), (boss, 0)):
+        # boss_table is all that `halite auth token` has printed.
+        for token, expected in ((None, 2), (agent, 2), (boss, 0), (f"{boss} \r", 0), (boss_table, 0), ("# ", 2)):
             (self.scratch / "token").write_text(f"{token}\n")
             flags = ("--token-file", "token") if token else ()
             code, out, err = self.run_halite("backup", "--url", url, *flags)
