@@ -27,6 +27,7 @@ void run_help(WebContext& context, std::string_view, std::string& reply) {
   reply += "available commands: stats dropcaches version exit help ";
   if (writes) reply += "put rollup histogram ";
   if (writes && !context.options.opentsdb_words) reply += "incr sync ";
+  if (!context.options.access.file.empty()) reply += "auth ";
   reply += "diediedie \n";
 }
 
