@@ -66,6 +66,47 @@ Result<void> set_graphite(const Options& options, web::WebOptions& web) {
   return {};
 }
 
+// Whether a listener at one of the addresses excludes one at the other. Does not resolve names.
+bool listeners_conflict(const web::ListenAddress& one, const web::ListenAddress& other) {
+  if (one.port != other.port || one.port == 0) return false;
+  if (one.address == other.address) return true;
+  const auto is_ipv6 = [](const web::ListenAddress& each) { return each.address.contains(':'); };
+  const auto is_all = [](const web::ListenAddress& each) {
+    return each.address == "0.0.0.0" || each.address == "::";
+  };
+  return is_ipv6(one) == is_ipv6(other) && (is_all(one) || is_all(other));
+}
+
+Result<void> check_listeners(const Options& options) {
+  struct Listener {
+    std::string_view setting;
+    std::string_view text;
+    web::ListenAddress address;
+  };
+  std::vector<Listener> listeners;
+  const auto add = [&listeners](const Listener& added) -> Result<void> {
+    for (const Listener& each : listeners) {
+      if (!listeners_conflict(each.address, added.address)) continue;
+      return fail(Errc::kInvalidArgument,
+                  fmt::format("{} = \"{}\" and {} = \"{}\" are one port; choose another port for "
+                              "one of them",
+                              each.setting, each.text, added.setting, added.text));
+    }
+    listeners.push_back(added);
+    return {};
+  };
+  const web::WebOptions& web = options.web;
+  web::ListenAddress http;
+  http.address = web.address;
+  http.port = web.port;
+  TRY_VOID(add({"listen", options.listen, http}));
+  if (web.graphite) TRY_VOID(add({"graphite.listen", options.graphite_listen, *web.graphite}));
+  if (web.graphite_pickle) {
+    TRY_VOID(add({"graphite.pickle_listen", options.graphite_pickle_listen, *web.graphite_pickle}));
+  }
+  return {};
+}
+
 std::unexpected<Error> bad_rule(std::string_view part, std::string_view why) {
   return fail(Errc::kInvalidArgument,
               fmt::format("storage.retention must be a comma-separated list of PREFIX=DURATION "
@@ -211,7 +252,7 @@ Result<void> resolve_options(Options& options) {
     options.web.graphite.reset();
     options.web.graphite_pickle.reset();
   }
-  return {};
+  return check_listeners(options);
 }
 
 }  // namespace halite::app

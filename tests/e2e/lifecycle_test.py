@@ -124,6 +124,9 @@ class Settings(support.HaliteTest):
         self.assertEqual(self.refused("--listen", "nowhere"),
                          "halite: listen must be ADDRESS:PORT such as 127.0.0.1:4242, "
                          '[::1]:4242, localhost:4242 or :4242 (all addresses), not "nowhere"\n')
+        self.assertIn("are one port", self.refused("--data-dir", "d", "--listen", "127.0.0.1:4242",
+                                                   "--set", "graphite.listen=127.0.0.1:4242"))
+        self.assertFalse((self.scratch / "d").exists())
         self.assertEqual(self.refused("--store", "nowhere"),
                          'halite: --store must be one of engine, rocksdb, memory, hbase, not "nowhere"\n')
         self.assertEqual(self.refused(environment={"HALITE_INGEST_TAGS_MAX": "0"}),

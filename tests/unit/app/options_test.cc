@@ -310,6 +310,29 @@ TEST(Settle, GraphitesPorts) {
   EXPECT_FALSE(options.web.graphite) << "it takes no points";
 }
 
+TEST(Settle, ListenersOfOnePortAreRefused) {
+  const auto error_of = [](const std::string& listen, const std::string& lines,
+                           const std::string& pickle, const std::string& mode = "rw") {
+    Options options;
+    options.listen = listen;
+    options.graphite_listen = lines;
+    options.graphite_pickle_listen = pickle;
+    options.web_mode = mode;
+    const Result<void> settled = resolve_options(options);
+    return settled ? "none" : settled.error().message;
+  };
+  EXPECT_EQ(error_of("127.0.0.1:4242", "127.0.0.1:4242", ""),
+            "listen = \"127.0.0.1:4242\" and graphite.listen = \"127.0.0.1:4242\" are one port; "
+            "choose another port for one of them");
+  EXPECT_THAT(error_of("127.0.0.1:4242", "", ":4242"), HasSubstr("and graphite.pickle_listen = "));
+  EXPECT_THAT(error_of("127.0.0.1:4242", ":2003", "localhost:2003"),
+              HasSubstr("graphite.listen = \":2003\" and graphite.pickle_listen = "));
+  EXPECT_THAT(error_of("[::]:4242", "[::1]:4242", ""), HasSubstr("are one port"));
+  EXPECT_EQ(error_of("127.0.0.1:4242", "127.0.0.2:4242", "[::1]:4242"), "none");
+  EXPECT_EQ(error_of("127.0.0.1:0", "127.0.0.1:0", "127.0.0.1:0"), "none") << "any free ones";
+  EXPECT_EQ(error_of("127.0.0.1:4242", ":4242", "", "ro"), "none") << "it takes no points";
+}
+
 TEST(Settle, RulesOfCountersAreReadBeforeAnythingIsOpened) {
   Options options;
   options.counters = R"([{"metrics":"web.*","buckets":["1h"],"keep":["14d"]}])";
