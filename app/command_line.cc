@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <string_view>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -12,6 +13,22 @@
 #include "app/settings/memory_settings.h"
 
 namespace halite::app {
+namespace {
+
+// Where a setting was set: "halite.toml:3", "--set" or "environment HALITE_VIEWS". Empty: nowhere.
+std::string place_of(const Config& config, std::string_view name) {
+  for (const Setting& setting : config.settings()) {
+    if (setting.name != name || setting.source == SettingSource::kDefault) continue;
+    std::string_view place = setting.origin;
+    for (const std::string_view kind : {"file ", "flag "}) {
+      if (place.starts_with(kind)) place.remove_prefix(kind.size());
+    }
+    return std::string(place);
+  }
+  return {};
+}
+
+}  // namespace
 
 void declare_settings_flags(CLI::App& app, ServeFlags& flags) {
   app.add_option("--config", flags.config_file, "Read settings from this TOML file");
@@ -80,6 +97,8 @@ Result<void> read_settings(const CLI::App& serve, const ServeFlags& flags, Confi
     TRY_VOID(config.apply_flag(flag.name, flag.setting, flag.value));
   }
   if (flags.read_only) TRY_VOID(config.apply_flag("--read-only", "read_only", "true"));
+  options.counters_place = place_of(config, "counters");
+  options.views_place = place_of(config, "views");
   return resolve_memory(config, options);
 }
 

@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -167,6 +168,11 @@ Result<void> make_read_only(Options& options) {
 
 namespace {
 
+std::unexpected<Error> error_at(const std::string& place, Error error) {
+  if (!place.empty()) error.message = fmt::format("{}: {}", place, error.message);
+  return std::unexpected(std::move(error));
+}
+
 // On HBase, views are rollups (docs/decisions/0080).
 Result<void> check_shared_views(const Options& options) {
   if (!options.rollups.enabled) {
@@ -209,9 +215,9 @@ Result<void> resolve_options(Options& options) {
   }
   TRY(options.web.traces.ratio, parse_sample_ratio(options.tracing.sample_ratio));
   const auto counters = storage::CounterRules::parse(options.counters, options.layout.ttl_ms);
-  if (!counters) return std::unexpected(counters.error());
+  if (!counters) return error_at(options.counters_place, counters.error());
   const auto views = storage::parse_view_rules(options.views);
-  if (!views) return std::unexpected(views.error());
+  if (!views) return error_at(options.views_place, views.error());
   TRY(options.engine.retention, parse_retention_rules(options.retention));
   if (!options.engine.retention.empty() && options.store != StoreKind::kEngine) {
     return fail(Errc::kInvalidArgument, "storage.retention requires --store engine");

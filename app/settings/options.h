@@ -138,8 +138,10 @@ struct Options {
   storage::EngineOptions engine;
   RollupSettings rollups;
   std::string counters;                   // counters: JSON; empty = no rules
+  std::string counters_place;             // of that text, such as "halite.toml:3"; empty = unknown
   storage::CounterLimits counter_limits;  // ingest.counter_collect_ms ..
   std::string views;                      // views: JSON; empty = no views
+  std::string views_place;                // of that text
   storage::ViewLimits view_limits;        // storage.views_settle_ms ..
   bool in_tool = false;  // not a server: the store does no work of its own, such as compactions
   std::uint32_t views_cpu_percent = 25;  // storage.views_cpu_percent

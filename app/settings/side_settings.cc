@@ -20,16 +20,17 @@ void declare_sides(Config& config, Options& options) {
   config.flag("rollups.block_derived", rollups.rules.block_derived,
               "Refuses averages and deviations as rollups, because they cannot be combined. Send "
               "sums and counts instead.");
-  config.text("counters", options.counters,
-              "Rules of counters: [[counters]] tables in the settings file, or the same as JSON.");
+  config.tables(
+      "counters", options.counters,
+      "Rules of counters: [[counters]] tables in the settings file, or the same as JSON.");
   config.duration_ms("ingest.counter_collect_ms", options.counter_limits.collect_ms, {0, 10'000},
                      "Time for which increments are collected before they are written, unless a "
                      "client waits.");
   config.count("ingest.counter_cells_max", options.counter_limits.cells_max, {1, 10'000'000},
                "cells", "Collected cells of counters that start a write.");
-  config.text("views", options.views,
-              "Rules of views: [[views]] tables in the settings file, or the same as JSON. With "
-              "--store hbase, changes apply at the next start.");
+  config.tables("views", options.views,
+                "Rules of views: [[views]] tables in the settings file, or the same as JSON. With "
+                "--store hbase, changes apply at the next start.");
   config.duration_ms("storage.views_settle_ms", options.view_limits.settle_ms, {1000, kDayMs},
                      "Time after the end of an hour, or of a longer bucket, at which views of it "
                      "are computed.");

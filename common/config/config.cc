@@ -104,6 +104,11 @@ void Config::text(std::string name, std::string& field, std::string doc) {
            .store = store});
 }
 
+void Config::tables(std::string name, std::string& field, std::string doc) {
+  text(std::move(name), field, std::move(doc));
+  settings_.back().tables = true;
+}
+
 void Config::choice(std::string name, std::string& field, std::vector<std::string> choices,
                     std::string doc) {
   choice(std::move(name), field, choices, std::move(doc),
@@ -258,15 +263,29 @@ Result<void> Config::apply_file_text(std::string_view text, const std::string& p
   return apply_entries(entries, path);
 }
 
+std::string Config::advice_for(std::string_view name) const {
+  const bool is_table = std::ranges::any_of(settings_, [name](const Setting& setting) {
+    const std::string_view known = setting.name;
+    return known.starts_with(name) && known.substr(name.size()).starts_with('.');
+  });
+  if (is_table) return fmt::format("{0} is a table: set one of its settings, {0}.NAME", name);
+  return advice(nearest(name));
+}
+
 // A line that is appended to a file belongs to the last table of the file.
 std::string Config::advice_in_file(std::string_view name) {
   const std::size_t dot = name.find('.');
+  const Setting* const above = find(name.substr(0, dot));
+  if (above != nullptr && above->tables) {
+    return fmt::format("write [[{0}]], with two brackets, above the keys of each rule",
+                       above->name);
+  }
   if (dot != std::string_view::npos && find(name.substr(dot + 1)) != nullptr) {
     return fmt::format(
         "if you mean {1}, move the line above the first [TABLE]: here it belongs to [{0}]",
         name.substr(0, dot), name.substr(dot + 1));
   }
-  return advice(nearest(name));
+  return advice_for(name);
 }
 
 Result<void> Config::apply_entries(const std::vector<FileSetting>& entries,
@@ -320,7 +339,7 @@ Result<void> Config::apply_flag(const std::string& shown, std::string_view name,
   Setting* setting = find(name);
   if (setting == nullptr) {
     return fail(Errc::kInvalidArgument,
-                fmt::format("{}: unknown setting {}; {}", shown, name, advice(nearest(name))));
+                fmt::format("{}: unknown setting {}; {}", shown, name, advice_for(name)));
   }
   const Result<void> assigned =
       assign(*setting, value, SettingSource::kFlag, fmt::format("flag {}", shown));

@@ -57,6 +57,7 @@ struct Setting {
   std::string default_text;
   std::string text;      // as parse_*() reads it back
   bool quoted = true;    // the text needs quotes in TOML
+  bool tables = false;   // a file may have [[NAME]] tables, whose JSON is the text
   std::string type;      // "boolean", "text", "choice", "number", "size", "duration"
   std::string min_text;  // of a number, size or duration
   std::string max_text;  // empty = only the type limits it
@@ -72,6 +73,8 @@ class Config {
   // Declare settings. The unit of a count names what is counted.
   void flag(std::string name, bool& field, std::string doc);
   void text(std::string name, std::string& field, std::string doc);
+  // A text that is the JSON of the [[NAME]] tables of a file.
+  void tables(std::string name, std::string& field, std::string doc);
   void choice(std::string name, std::string& field, std::vector<std::string> choices,
               std::string doc);
   // The names of all values of an enum.
@@ -155,6 +158,8 @@ class Config {
   [[nodiscard]] Setting* find(std::string_view name);
   // Empty if no name is near.
   [[nodiscard]] std::string_view nearest(std::string_view name) const;
+  // What to do about an unknown name.
+  [[nodiscard]] std::string advice_for(std::string_view name) const;
   [[nodiscard]] std::string advice_in_file(std::string_view name);
   Result<void> apply_entries(const std::vector<FileSetting>& entries, const std::string& path);
   static Result<void> assign(Setting& setting, std::string_view text, SettingSource source,

@@ -120,6 +120,17 @@ class Settings(support.HaliteTest):
         )
         self.assertIn("did you mean query.timeout_ms?", self.refused("--set", "query.timeout=1"))
 
+    def test_rules_that_are_wrong_have_a_place(self):
+        (self.scratch / "h.toml").write_text('\n[[views]]\nfoo = 1\n')
+        self.assertRegex(self.refused("--config", "h.toml"), '^halite: h.toml:2: views: view 1: .*"foo"')
+        (self.scratch / "h.toml").write_text('\n\n[[counters]]\nfoo = 1\n')
+        self.assertRegex(self.refused("--config", "h.toml"), '^halite: h.toml:3: counters: rule 1: .*"foo"')
+        self.assertRegex(self.refused("--set", "views=[1]"), "^halite: --set: views: view 1: ")
+        self.assertRegex(self.refused(environment={"HALITE_VIEWS": "[1]"}),
+                         "^halite: environment HALITE_VIEWS: views: view 1: ")
+        (self.scratch / "h.toml").write_text('[counters]\nmetrics = "a"\n')
+        self.assertIn("unknown setting counters.metrics; write [[counters]]", self.refused("--config", "h.toml"))
+
     def test_wrong_values_say_what_is_wanted(self):
         self.assertEqual(self.refused("--listen", "nowhere"),
                          "halite: listen must be ADDRESS:PORT such as 127.0.0.1:4242, "

@@ -22,6 +22,7 @@ namespace halite::app {
 namespace {
 
 using testing::HasSubstr;
+using testing::StartsWith;
 
 TEST(Settings, EveryOneIsDeclaredOnceWithAMeaning) {
   Options options;
@@ -341,6 +342,12 @@ TEST(Settle, RulesOfCountersAreReadBeforeAnythingIsOpened) {
   const Result<void> settled = resolve_options(options);
   ASSERT_FALSE(settled);
   EXPECT_THAT(settled.error().message, HasSubstr("counters: rule 1: the bucket \"7m\" must be"));
+  options.counters_place = "h.toml:7";
+  EXPECT_THAT(resolve_options(options).error().message, StartsWith("h.toml:7: counters: rule 1: "));
+  options.counters = "";
+  options.views = "[1]";
+  options.views_place = "--set";
+  EXPECT_THAT(resolve_options(options).error().message, StartsWith("--set: views: view 1: "));
 }
 
 TEST(Settle, RetentionByPrefix) {

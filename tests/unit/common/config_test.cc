@@ -18,6 +18,7 @@ struct Fields {
   std::int64_t timeout_ms = 60'000;
   std::uint16_t tags_max = 32;
   bool self = true;
+  std::string rules;
 };
 
 class ConfigTest : public testing::Test {
@@ -29,6 +30,7 @@ class ConfigTest : public testing::Test {
     config_.duration_ms("query.timeout_ms", fields_.timeout_ms, {1, 3'600'000}, "Longest query.");
     config_.count("ingest.tags_max", fields_.tags_max, {1, 1'000'000}, "tags", "Tags a point.");
     config_.flag("self_metrics.enabled", fields_.self, "Keeps its own metrics.");
+    config_.tables("rules", fields_.rules, "What is done.");
   }
 
   std::string file_error(std::string_view text) {
@@ -123,6 +125,17 @@ TEST_F(ConfigTest, ASettingOfNoTableBelowOneSaysSo) {
   EXPECT_EQ(file_error("[web]\nlisten = \"a:1\"\n"),
             "h.toml:2: unknown setting web.listen; if you mean listen, move the line above the "
             "first [TABLE]: here it belongs to [web]");
+}
+
+TEST_F(ConfigTest, ATableOfTheWrongKindSaysSo) {
+  EXPECT_EQ(file_error("\n[rules]\nmetric = \"a\"\n"),
+            "h.toml:3: unknown setting rules.metric; write [[rules]], with two brackets, above the "
+            "keys of each rule");
+  EXPECT_EQ(file_error("[[rules]]\nmetric = \"a\"\n"), "");
+  EXPECT_EQ(file_error("web = 3\n"),
+            "h.toml:1: unknown setting web; web is a table: set one of its settings, web.NAME");
+  EXPECT_EQ(config_.apply_flag("--set", "web", "3").error().message,
+            "--set: unknown setting web; web is a table: set one of its settings, web.NAME");
 }
 
 TEST_F(ConfigTest, ATableMayBeEmpty) { EXPECT_EQ(file_error("[web]\n[query]\n"), ""); }
