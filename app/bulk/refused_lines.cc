@@ -1,6 +1,5 @@
 #include "app/bulk/refused_lines.h"
 
-#include <algorithm>
 #include <filesystem>
 #include <system_error>
 #include <utility>
@@ -8,6 +7,8 @@
 #include <fmt/format.h>
 
 #include "app/bulk/text_input.h"
+#include "app/tools/one_line.h"
+#include "common/bytes/utf8.h"
 #include "storage/files/open_durably.h"
 #include "storage/files/posix_files.h"
 
@@ -17,12 +18,6 @@ namespace {
 constexpr std::uint64_t kShownMax = 10;
 constexpr std::size_t kReasonBytesMax = 1024;
 constexpr std::size_t kWriteBytes = 1 << 20;
-
-std::string one_line(std::string_view text) {
-  std::string line(text);
-  std::ranges::replace_if(line, [](unsigned char byte) { return byte < ' ' || byte == 0x7F; }, ' ');
-  return line;
-}
 
 // Behind a link, as /dev/stderr is one, may be a file that others write.
 bool is_empty_file(const std::string& path) {
@@ -69,14 +64,14 @@ Result<std::unique_ptr<RefusedLines>> RefusedLines::open(const std::string& path
 
 Result<void> RefusedLines::add(std::string_view input, std::uint64_t line, std::string_view reason,
                                std::string_view text) {
+  const std::string why = shown_line(utf8_prefix(reason, kReasonBytesMax));
   if (shown_ < kShownMax) {
     ++shown_;
-    err_(fmt::format("{}:{}: {}{}", input, line, one_line(reason.substr(0, kReasonBytesMax)),
+    err_(fmt::format("{}:{}: {}{}", shown_line(input), line, why,
                      shown_ == kShownMax ? " (further refused lines are not shown)" : ""));
   }
   if (!file_) return {};
-  waiting_ += fmt::format("{}\t{}\t{}\t{}\n", one_line(input), line,
-                          one_line(reason.substr(0, kReasonBytesMax)), one_line(text));
+  waiting_ += fmt::format("{}\t{}\t{}\t{}\n", one_line(input), line, why, one_line(text));
   return waiting_.size() < kWriteBytes ? Result<void>() : write();
 }
 

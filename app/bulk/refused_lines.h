@@ -1,7 +1,7 @@
 // The file of lines that an import refused, and the first of them for the terminal.
 //
 // Each line of the file: input, line number, reason and the line itself, separated by tabs. Control
-// characters are replaced by blanks.
+// characters are replaced by blanks, and so they are on the terminal.
 //
 //   Threads  one at a time.
 #pragma once

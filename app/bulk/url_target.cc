@@ -14,6 +14,7 @@
 #include <boost/json.hpp>
 #include <fmt/format.h>
 
+#include "app/client/server_answer.h"
 #include "common/json/json_value.h"
 #include "common/json_string.h"
 #include "common/threads/run_here.h"
@@ -30,6 +31,8 @@ constexpr std::size_t kBodyBytesMax = 2 << 20;
 // tsd.http.request.max_chunk.
 constexpr std::size_t kUnchunkedBytesMax = 8192;
 
+constexpr std::string_view kPutPath = "/api/put";
+
 struct Body {
   std::string json = "[";            // an array of points
   std::vector<std::uint32_t> lines;  // of each point
@@ -40,20 +43,15 @@ std::string_view text_of(const boost::json::value* value) {
                                                 : std::string_view();
 }
 
-std::string message_of(const HttpReply& reply) {
-  boost::system::error_code error;
-  const boost::json::value answer = parse_json_value(reply.body, error);
-  const std::string_view message =
-      error ? std::string_view() : text_of(answer.find_pointer("/error/message", error));
-  return fmt::format("the server answered {}: {}", reply.status,
-                     message.empty() ? std::string_view(reply.body).substr(0, 200) : message);
+bool passes(const HttpReply& reply) {
+  constexpr unsigned kTooMany = 429;
+  return reply.status == kTooMany || reply.status >= 500;
 }
 
 // The error of an answer that is about the whole request.
-Error error_of(const HttpReply& reply) {
-  constexpr unsigned kTooMany = 429;
-  const bool passes = reply.status == kTooMany || reply.status >= 500;
-  return {passes ? Errc::kUnavailable : Errc::kInvalidArgument, message_of(reply), {}};
+std::unexpected<Error> refusal_of(const Peer& peer, std::string_view path, const HttpReply& reply) {
+  return fail(passes(reply) ? Errc::kUnavailable : Errc::kInvalidArgument,
+              answer_text(peer, path, reply));
 }
 
 // The size of a body that a server with this answer of /api/config takes.
@@ -189,7 +187,7 @@ class FailedPoints {
  public:
   explicit FailedPoints(const Body& body) : body_(body) {
     boost::system::error_code error;
-    const boost::json::value points = parse_json_value(body.json, error);
+    const boost::json::value points = parse_answer(body.json, error);  // to compare with one
     for (const boost::json::value& point : points.as_array()) {
       by_key_[key_of(point.as_object())].push_back(next_++);
     }
@@ -231,21 +229,21 @@ class UrlPart final : public ImportPart {
  private:
   Result<void> send(const Body& body, ingest::Imported& imported) const {
     // OpenTSDB answers without `sync` before its points are in HBase.
-    HttpRequest request{.target = "/api/put?details=true&sync=true", .body = body.json};
+    HttpRequest request{.target = fmt::format("{}?details=true&sync=true", kPutPath),
+                        .body = body.json};
     TRY(const HttpReply reply, run_here(send_http(peer_, std::move(request), HttpLimits())));
     boost::system::error_code error;
-    const boost::json::value answer = parse_json_value(reply.body, error);
+    const boost::json::value answer = parse_answer(reply.body, error);
     const boost::json::value* const errors =
         error || !answer.is_object() ? nullptr : answer.get_object().if_contains("errors");
     if (errors == nullptr || !errors->is_array()) {
-      if (reply.status / 100 != 2) return std::unexpected(error_of(reply));
+      if (reply.status / 100 != 2) return refusal_of(peer_, kPutPath, reply);
       imported.points += body.lines.size();
       return {};
     }
     const std::size_t failures = errors->get_array().size();
-    if (reply.status / 100 != 2 && failures == 0) return std::unexpected(error_of(reply));
+    if (reply.status / 100 != 2 && failures == 0) return refusal_of(peer_, kPutPath, reply);
     // A server that could not store some now says so by its status; OpenTSDB by the reason.
-    const bool busy = error_of(reply).code == Errc::kUnavailable;
     FailedPoints failed(body);
     for (const boost::json::value& entry : errors->get_array()) {
       const boost::json::object* const object = entry.if_object();
@@ -253,11 +251,11 @@ class UrlPart final : public ImportPart {
         return object == nullptr ? nullptr : object->if_contains(name);
       };
       std::string reason(text_of(member("error")));
-      const bool passes = busy || reason.contains("Storage exception");
+      const bool later = passes(reply) || reason.contains("Storage exception");
       imported.refused.push_back(
           {.line = failed.line_of(member("datapoint")).value_or(body.lines.front()),
            .reason = std::move(reason),
-           .passes = passes});
+           .passes = later});
     }
     imported.points += body.lines.size() - std::min(failures, body.lines.size());
     return {};
@@ -271,9 +269,10 @@ class UrlPart final : public ImportPart {
 
 Result<std::unique_ptr<UrlTarget>> UrlTarget::open(Peer peer, ingest::ImportFormat format,
                                                    const ingest::IngestOptions& options) {
+  constexpr std::string_view kVersionPath = "/api/version";
   TRY(const HttpReply version,
-      run_here(send_http(peer, {.target = "/api/version", .body = {}}, HttpLimits())));
-  if (version.status / 100 != 2) return std::unexpected(error_of(version));
+      run_here(send_http(peer, {.target = std::string(kVersionPath), .body = {}}, HttpLimits())));
+  if (version.status / 100 != 2) return refusal_of(peer, kVersionPath, version);
   TRY(const HttpReply config,
       run_here(send_http(peer, {.target = "/api/config", .body = {}}, HttpLimits())));
   const std::size_t body_bytes_max = body_limit(config.body);

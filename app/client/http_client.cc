@@ -39,12 +39,6 @@ using TlsStream = ssl::stream<beast::tcp_stream>;
 
 constexpr auto kAsTuple = asio::as_tuple(asio::use_awaitable);
 
-// The form in URLs and in the Host header.
-std::string authority(const ServerUrl& url) {
-  const bool ipv6 = url.host.contains(':');
-  return fmt::format("{}{}{}:{}", ipv6 ? "[" : "", url.host, ipv6 ? "]" : "", url.port);
-}
-
 Error trouble(const ServerUrl& server, const HttpLimits& limits,
               const boost::system::error_code& what) {
   const std::string where = authority(server);

@@ -53,4 +53,13 @@ Result<ServerUrl> parse_server_url(std::string_view text, UrlPorts ports) {
   return url;
 }
 
+std::string authority(const ServerUrl& url) {
+  const bool ipv6 = url.host.contains(':');
+  return fmt::format("{}{}{}:{}", ipv6 ? "[" : "", url.host, ipv6 ? "]" : "", url.port);
+}
+
+std::string url_text(const ServerUrl& url) {
+  return fmt::format("{}{}{}", url.secure ? kSecure : kPlain, authority(url), url.prefix);
+}
+
 }  // namespace halite::app

@@ -26,4 +26,9 @@ enum class UrlPorts : std::uint8_t {
 [[nodiscard]] Result<ServerUrl> parse_server_url(std::string_view text,
                                                  UrlPorts ports = UrlPorts::kHalite);
 
+// "HOST:PORT", as in the Host header.
+[[nodiscard]] std::string authority(const ServerUrl& url);
+// "http://HOST:PORT/PREFIX", for messages.
+[[nodiscard]] std::string url_text(const ServerUrl& url);
+
 }  // namespace halite::app

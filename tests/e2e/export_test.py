@@ -367,6 +367,22 @@ class Migrate(ExportTest):
                 _, err = self.migrated(*arguments, expect=FAILED)
                 self.assertIn(said, err)
 
+    def test_a_series_that_the_target_refuses(self):
+        """An emoji is two characters to OpenTSDB's rule, and its message names half of it."""
+        first = self.imported("first", "".join(json.dumps(
+            {"metric": {"__name__": "m", "host": host}, "values": [1, 2],
+             "timestamps": [1000 * T, 1000 * T + 1000]}) + "\n"
+            for host in ("a", "\U0001F600", "c")))
+        server = self.served(self.scratch / "second")
+        errors = self.scratch / "errors"
+        out, err = self.migrated("--from", first, "--to", self.url(server), "--errors", errors,
+                                 expect=REFUSED)
+        self.assertIn("4 points copied, ", out)
+        [row] = errors.read_text(encoding="utf-8").splitlines()
+        self.assertTrue(row.startswith("m host=\U0001F600\t"), row)
+        self.assertIn("illegal character: \uFFFD", row)
+        self.assertIn("illegal character: \uFFFD", err)
+
     def test_a_match_of_nothing(self):
         first = self.imported("first", f"m {T} 1 host=a\n")
         arguments = ("--match", "nope", "--from", first, "--to", self.scratch / "second")

@@ -36,7 +36,19 @@ TEST_F(RefusedLinesTest, WritesWhereWhyAndWhat) {
   EXPECT_EQ(lines->sync().value(), text().size());
   EXPECT_EQ(text(), "a file\t7\ttwo lines\tm 1 x \n");
   ASSERT_EQ(shown_.size(), 1U);
-  EXPECT_EQ(shown_[0], "a\tfile:7: two lines");
+  EXPECT_EQ(shown_[0], "a file:7: two lines");
+}
+
+// A rule names half a character where OpenTSDB does. What was refused stays as it is.
+TEST_F(RefusedLinesTest, SaysWhyInUtf8) {
+  const auto lines = open();
+  ASSERT_TRUE(lines->add("f", 1, "illegal character: \xED\xA0\xBD", "m\xE9 1 2 a=b"));
+  ASSERT_TRUE(lines->add("f", 2, std::string(1022, 'x') + "\xE2\x82\xAC", ""));
+  ASSERT_TRUE(lines->sync());
+  EXPECT_TRUE(text().starts_with("f\t1\tillegal character: \uFFFD\tm\xE9 1 2 a=b\nf\t2\tx"));
+  EXPECT_TRUE(text().ends_with("x\t\n"));
+  ASSERT_EQ(shown_.size(), 2U);
+  EXPECT_EQ(shown_[0], "f:1: illegal character: \uFFFD");
 }
 
 TEST_F(RefusedLinesTest, KeepsWholeLinesAndShowsTheFirst) {
