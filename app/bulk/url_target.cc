@@ -15,7 +15,6 @@
 #include <fmt/format.h>
 
 #include "app/client/server_answer.h"
-#include "common/json/json_value.h"
 #include "common/json_string.h"
 #include "common/threads/run_here.h"
 #include "ingest/formats/number_text.h"
@@ -32,6 +31,8 @@ constexpr std::size_t kBodyBytesMax = 2 << 20;
 constexpr std::size_t kUnchunkedBytesMax = 8192;
 
 constexpr std::string_view kPutPath = "/api/put";
+constexpr std::string_view kVersionPath = "/api/version";
+constexpr std::string_view kConfigPath = "/api/config";
 
 struct Body {
   std::string json = "[";            // an array of points
@@ -54,11 +55,32 @@ std::unexpected<Error> refusal_of(const Peer& peer, std::string_view path, const
               answer_text(peer, path, reply));
 }
 
-// The size of a body that a server with this answer of /api/config takes.
-std::size_t body_limit(std::string_view config) {
+// The answer is none of this path of OpenTSDB or Halite.
+std::unexpected<Error> foreign(const Peer& peer, std::string_view path, const HttpReply& reply) {
+  return fail(Errc::kInvalidArgument,
+              fmt::format("{}; neither Halite nor OpenTSDB answers so: check the URL",
+                          answer_text(peer, path, reply)));
+}
+
+// The object at a path that needs the role read. Null: only writing is allowed.
+Result<boost::json::value> ask_object(const Peer& peer, std::string_view path) {
+  TRY(const HttpReply reply,
+      run_here(send_http(peer, {.target = std::string(path), .body = {}}, HttpLimits())));
+  constexpr unsigned kForbidden = 403;
+  if (reply.status == kForbidden) return boost::json::value();
+  if (reply.status / 100 != 2) return refusal_of(peer, path, reply);
   boost::system::error_code error;
-  const boost::json::value settings = parse_json_value(config, error);
-  if (error || !settings.is_object()) return kBodyBytesMax;
+  boost::json::value value = parse_answer(reply.body, error);
+  if (error || !value.is_object()) return foreign(peer, path, reply);
+  if (path == kVersionPath && text_of(value.get_object().if_contains("version")).empty()) {
+    return foreign(peer, path, reply);
+  }
+  return value;
+}
+
+// The size of a body that a server with this answer of /api/config takes.
+std::size_t body_limit(const boost::json::value& settings) {
+  if (!settings.is_object()) return kBodyBytesMax;
   const boost::json::object& object = settings.get_object();
   const std::string_view chunked = text_of(object.if_contains("tsd.http.request.enable_chunked"));
   if (chunked.empty()) return kBodyBytesMax;  // not OpenTSDB
@@ -210,6 +232,16 @@ class FailedPoints {
   std::size_t next_ = 0;
 };
 
+// Whether an answer of success that names no failures is one of /api/put.
+bool says_all_stored(const HttpReply& reply, const boost::json::value& answer) {
+  constexpr unsigned kNoContent = 204;
+  if (reply.status == kNoContent) return true;
+  const boost::json::object* const object = answer.if_object();
+  if (object == nullptr || !object->contains("success")) return false;
+  const boost::json::value* const failed = object->if_contains("failed");
+  return failed != nullptr && failed->is_int64() && failed->get_int64() == 0;
+}
+
 class UrlPart final : public ImportPart {
  public:
   UrlPart(const Peer& peer, const ingest::ImportFormat& format, const ingest::PointRules& rules,
@@ -238,11 +270,13 @@ class UrlPart final : public ImportPart {
         error || !answer.is_object() ? nullptr : answer.get_object().if_contains("errors");
     if (errors == nullptr || !errors->is_array()) {
       if (reply.status / 100 != 2) return refusal_of(peer_, kPutPath, reply);
+      if (!says_all_stored(reply, answer)) return foreign(peer_, kPutPath, reply);
       imported.points += body.lines.size();
       return {};
     }
     const std::size_t failures = errors->get_array().size();
     if (reply.status / 100 != 2 && failures == 0) return refusal_of(peer_, kPutPath, reply);
+    if (failures == 0 && !says_all_stored(reply, answer)) return foreign(peer_, kPutPath, reply);
     // A server that could not store some now says so by its status; OpenTSDB by the reason.
     FailedPoints failed(body);
     for (const boost::json::value& entry : errors->get_array()) {
@@ -269,13 +303,9 @@ class UrlPart final : public ImportPart {
 
 Result<std::unique_ptr<UrlTarget>> UrlTarget::open(Peer peer, ingest::ImportFormat format,
                                                    const ingest::IngestOptions& options) {
-  constexpr std::string_view kVersionPath = "/api/version";
-  TRY(const HttpReply version,
-      run_here(send_http(peer, {.target = std::string(kVersionPath), .body = {}}, HttpLimits())));
-  if (version.status / 100 != 2) return refusal_of(peer, kVersionPath, version);
-  TRY(const HttpReply config,
-      run_here(send_http(peer, {.target = "/api/config", .body = {}}, HttpLimits())));
-  const std::size_t body_bytes_max = body_limit(config.body);
+  TRY_VOID(ask_object(peer, kVersionPath));
+  TRY(const boost::json::value config, ask_object(peer, kConfigPath));
+  const std::size_t body_bytes_max = body_limit(config);
   return std::unique_ptr<UrlTarget>(
       new UrlTarget(std::move(peer), std::move(format), options, body_bytes_max));
 }

@@ -14,7 +14,8 @@ namespace halite::app {
 class UrlTarget final : public ImportTarget {
  public:
   // Asks the server how large a body may be: OpenTSDB's limit is small, and it refuses to read
-  // more. An error if the server does not answer.
+  // more. An error if the server does not answer, or is neither Halite nor OpenTSDB. Where the
+  // token may only write, nothing of this is known, and the server must take large bodies.
   static Result<std::unique_ptr<UrlTarget>> open(Peer peer, ingest::ImportFormat format,
                                                  const ingest::IngestOptions& options);
 

@@ -5,10 +5,12 @@ moments.
 """
 
 import gzip
+import http.server
 import json
 import os
 import random
 import subprocess
+import threading
 import time
 
 import support
@@ -356,6 +358,77 @@ class Url(ImportTest):
         self.assertEqual(sum(found.values()), lines)
         [found] = self.points(server, "sum:0all-sum:m", 9999).values()
         self.assertEqual(sum(found.values()), lines * (lines - 1) // 2)
+
+
+class Foreign(ImportTest):
+    """Servers that are not what they should be: each path has a list of answers, (status, body,
+    headers), the last of which is repeated."""
+    VERSION = (200, '{"version":"2.4.0"}', {})
+    CONFIG = (200, '{"tsd.http.request.enable_chunked":"true"}', {})
+    PAGE = (200, "<html><h1>Welcome</h1></html>", {})
+
+    def answering(self, **answers):
+        """Its URL. `asked` has the path and time of each request."""
+        self.asked = asked = []
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                self.rfile.read(int(self.headers.get("Content-Length", 0)))
+                path = self.path.partition("?")[0].removeprefix("/api/")
+                asked.append((path, time.monotonic()))
+                left = answers.get(path, answers["other"])
+                status, body, headers = left.pop(0) if len(left) > 1 else left[0]
+                self.send_response(status)
+                for name, value in headers.items():
+                    self.send_header(name, value)
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body.encode())
+
+            do_POST = do_GET
+
+            def log_message(self, *_):
+                pass
+
+        answers.setdefault("other", [(404, "<html>no such page</html>", {})])
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        self.addCleanup(server.server_close)
+        self.addCleanup(server.shutdown)
+        return f"http://127.0.0.1:{server.server_address[1]}"
+
+    def refused(self, url):
+        file = self.write("a.txt", line("m", T, 1, host="a") + "\n")
+        return self.run_import("--url", url, file, expect=FAILED)[1]
+
+    def test_a_web_server_is_no_target(self):
+        url = self.answering(other=[self.PAGE])
+        err = self.refused(url)
+        self.assertIn(f"the server answered 200 to {url}/api/version: not JSON: <html>", err)
+        self.assertIn("check the URL", err)
+
+    def test_what_is_nearly_a_target(self):
+        for answers, said in (
+                ({}, "answered 404 to URL/api/version: not JSON: <html>no such page"),
+                ({"version": [(200, "{}", {})]}, "answered 200 to URL/api/version: {}; neither"),
+                ({"version": [self.VERSION]}, "answered 404 to URL/api/config"),
+                ({"version": [self.VERSION], "config": [self.PAGE]}, "to URL/api/config: not JSON"),
+                ({"version": [self.VERSION], "config": [self.CONFIG], "put": [self.PAGE]},
+                 "answered 200 to URL/api/put: not JSON: <html>"),
+                ({"version": [self.VERSION], "config": [self.CONFIG], "put": [(200, "{}", {})]},
+                 "answered 200 to URL/api/put: {}; neither")):
+            with self.subTest(said):
+                url = self.answering(**{path: list(left) for path, left in answers.items()})
+                self.assertIn(said.replace("URL", url), self.refused(url))
+
+    def test_answers_that_say_that_all_is_stored(self):
+        for put in ((204, "", {}), (200, '{"success":1,"failed":0,"errors":[]}', {}),
+                    (200, '{"success":1,"failed":0}', {})):
+            with self.subTest(put):
+                url = self.answering(version=[self.VERSION], config=[self.CONFIG], put=[put])
+                file = self.write("a.txt", line("m", T, 1, host="a") + "\n")
+                out, _ = self.run_import("--url", url, file)
+                self.assertIn("1 point stored, 0 lines refused", out)
 
 
 class Kill9(ImportTest):
