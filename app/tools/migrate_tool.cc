@@ -33,7 +33,7 @@ struct OpenedTarget {
   std::unique_ptr<OpenedData> data;  // null: a server
   std::unique_ptr<ingest::Writer> writer;
   std::unique_ptr<ImportTarget> target;
-  std::unique_ptr<PointSource> as_source;
+  std::unique_ptr<PointSource> as_source;  // null: a server that is not compared
 };
 
 Result<std::unique_ptr<OpenedTarget>> open_target(const Options& options, const MigrateFlags& flags,
@@ -41,9 +41,11 @@ Result<std::unique_ptr<OpenedTarget>> open_target(const Options& options, const 
   auto opened = std::make_unique<OpenedTarget>();
   if (!flags.to_url.empty()) {
     TRY(Peer peer, make_peer(flags.to_url, flags.to_peer));
-    TRY(auto target, UrlTarget::open(peer, ingest::ImportFormat(), options.ingest));
-    TRY(opened->as_source, open_server_source(std::move(peer), std::move(matches)));
-    opened->target = std::move(target);
+    TRY(opened->target, UrlTarget::open(peer, ingest::ImportFormat(), options.ingest));
+    // A token that may only write is enough for the copy.
+    if (flags.follow || flags.verify || !flags.copy) {
+      TRY(opened->as_source, open_server_source(std::move(peer), std::move(matches)));
+    }
     return opened;
   }
   TRY(opened->data, OpenedData::open(options, flags.copy ? DataUse::kFill : DataUse::kRead));

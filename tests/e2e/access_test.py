@@ -117,6 +117,31 @@ class Accounts(Door):
             code, out, err = self.run_halite("backup", "--url", url, *flags)
             self.assertEqual(code, expected, out + err)
 
+    def test_copies_to_a_server_need_only_the_role_write(self):
+        agent, agent_table = self.token("agent", "write")
+        viewer, viewer_table = self.token("viewer", "read")
+        server = self.server("--set", f"auth.file={self.accounts(agent_table, viewer_table)}",
+                             "--set", "self_metrics.enabled=false").start()
+        url = f"http://127.0.0.1:{server.port}"
+        (self.scratch / "agent").write_bytes(f"{agent}\r\n".encode())
+        (self.scratch / "viewer").write_text(f"{viewer}\n")
+        (self.scratch / "points").write_text("m 1356998400 1 host=a\n")
+        code, out, err = self.run_halite("import", "--url", url, "--token-file", "agent", "points")
+        self.assertEqual(code, 0, err)
+        self.assertIn("1 point stored", out)
+        code, out, err = self.run_halite("import", "--url", url, "--token-file", "viewer", "points")
+        self.assertEqual(code, 2, err)
+        self.assertIn(f"the server answered 403 to {url}/api/put: Not allowed: User viewer lacks the "
+                      "required role: write", err)
+        self.assertEqual(self.run_halite("import", "--data-dir", "first", "points")[0], 0)
+        arguments = ("migrate", "--from", "./first", "--to", url, "--to-token-file", "agent")
+        code, out, err = self.run_halite(*arguments)
+        self.assertEqual(code, 0, err)
+        self.assertIn("1 point copied, 0 refusals", out)
+        code, _, err = self.run_halite(*arguments, "--verify")
+        self.assertEqual(code, 2)
+        self.assertIn("the server answered 403", err)
+
     def test_a_changed_file_counts_without_a_restart(self):
         first, first_table = self.token("first", "read")
         second, second_table = self.token("second", "read")
