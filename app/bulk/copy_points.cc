@@ -48,9 +48,9 @@ class Copy final : public SliceSink {
         store_patiently(std::move(slice.part), again, RetryTimes()));
     state_.totals.points += imported.points;
     for (const ingest::RefusedLine& refused : imported.refused) {
-      ++state_.totals.refused;
+      state_.totals.refused += refused.points;
       const SeriesName& series = slice.points[refused.line - 1].series;
-      TRY_VOID(refused_->add(ingest::text_of(series), 1, refused.reason, ""));
+      TRY_VOID(refused_->add(ingest::text_of(series), refused.points, refused.reason, ""));
     }
     progress_.set(0, state_.totals);
     return {};

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -169,6 +170,7 @@ class BodyBuilder final : private ingest::PointReceiver {
 
   void refuse(std::string reason) override {
     if (!refused_.empty() && refused_.back().line == line_ && refused_.back().reason == reason) {
+      ++refused_.back().points;
       return;
     }
     refused_.push_back({.line = line_, .reason = std::move(reason)});
@@ -232,6 +234,25 @@ class FailedPoints {
   std::size_t next_ = 0;
 };
 
+// In order, and one of each line and reason.
+std::vector<ingest::RefusedLine> merged(std::vector<ingest::RefusedLine> refused) {
+  const auto key = [](const ingest::RefusedLine& one) {
+    return std::tie(one.line, one.reason, one.passes);
+  };
+  std::ranges::sort(refused, [&key](const ingest::RefusedLine& a, const ingest::RefusedLine& b) {
+    return key(a) < key(b);
+  });
+  std::vector<ingest::RefusedLine> made;
+  for (ingest::RefusedLine& one : refused) {
+    if (!made.empty() && key(made.back()) == key(one)) {
+      made.back().points += one.points;
+    } else {
+      made.push_back(std::move(one));
+    }
+  }
+  return made;
+}
+
 // Whether an answer of success that names no failures is one of /api/put.
 bool says_all_stored(const HttpReply& reply, const boost::json::value& answer) {
   constexpr unsigned kNoContent = 204;
@@ -254,7 +275,7 @@ class UrlPart final : public ImportPart {
   Result<ingest::Imported> store() override {
     ingest::Imported imported{.points = 0, .refused = builder_.refused()};
     for (const Body& body : builder_.bodies()) TRY_VOID(send(body, imported));
-    std::ranges::sort(imported.refused, {}, &ingest::RefusedLine::line);
+    imported.refused = merged(std::move(imported.refused));
     return imported;
   }
 

@@ -192,6 +192,7 @@ Task<Imported> ImportBatch::commit() {
     // All points of a line may have one reason.
     if (!imported.refused.empty() && imported.refused.back().line == refusal.origin &&
         imported.refused.back().reason == refusal.why.text) {
+      ++imported.refused.back().points;
       continue;
     }
     imported.refused.push_back({.line = refusal.origin,

@@ -29,7 +29,8 @@ namespace halite::ingest {
 struct RefusedLine {
   std::uint32_t line = 0;  // counts from 1 in the text of the batch
   std::string reason;
-  bool passes = false;  // may be taken later: the store is overloaded
+  bool passes = false;       // may be taken later: the store is overloaded
+  std::uint64_t points = 1;  // of the line that have this reason
 };
 
 struct Imported {

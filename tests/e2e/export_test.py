@@ -383,6 +383,20 @@ class Migrate(ExportTest):
         self.assertIn("illegal character: \uFFFD", row)
         self.assertIn("illegal character: \uFFFD", err)
 
+    def test_refused_points_are_counted_by_series(self):
+        first = self.imported("first", "".join(json.dumps(
+            {"metric": {"__name__": "m", "host": host}, "values": values,
+             "timestamps": [1000 * (T + i) for i in range(len(values))]}) + "\n"
+            for host, values in (("a", ["NaN", 1] * 100), ("b", [1]), ("\U0001F600", [1] * 30))))
+        server = self.served(self.scratch / "second")
+        errors = self.scratch / "errors"
+        out, _ = self.migrated("--from", first, "--to", self.url(server), "--errors", errors,
+                               expect=REFUSED)
+        self.assertIn("101 points copied, 130 refusals", out)
+        rows = [row.split("\t") for row in errors.read_text(encoding="utf-8").splitlines()]
+        self.assertEqual([(row[0], row[1]) for row in rows],
+                         [("m host=a", "100"), ("m host=\U0001F600", "30")])
+
     def test_a_match_of_nothing(self):
         first = self.imported("first", f"m {T} 1 host=a\n")
         arguments = ("--match", "nope", "--from", first, "--to", self.scratch / "second")

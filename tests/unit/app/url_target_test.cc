@@ -59,6 +59,27 @@ TEST_F(UrlTargetTest, NamesASeriesWithACharacterOfTwoUnits) {
             "Invalid tag value with key [host] (\"😀\"): illegal character: \uFFFD");
 }
 
+// One entry for each series and reason.
+TEST_F(UrlTargetTest, CountsThePointsOfASeries) {
+  const double nan = std::nan("");
+  ingest::SeriesPoints no_tags = series("", {1, 2, 3});
+  no_tags.series.tags.clear();
+  const ingest::Imported imported =
+      store({series("a", {nan, 1, nan, 2, nan}), no_tags, series("!", {5, nan, 6})});
+  EXPECT_EQ(imported.points, 2U);
+  ASSERT_EQ(imported.refused.size(), 4U);
+  const auto is = [&imported](std::size_t at, std::uint32_t line, std::uint64_t points) {
+    EXPECT_EQ(imported.refused[at].line, line);
+    EXPECT_EQ(imported.refused[at].points, points) << imported.refused[at].reason;
+  };
+  is(0, 1, 3);
+  is(1, 2, 3);
+  is(2, 3, 1U + (imported.refused[2].reason.starts_with("Invalid") ? 1U : 0U));
+  is(3, 3, 1U + (imported.refused[3].reason.starts_with("Invalid") ? 1U : 0U));
+  EXPECT_EQ(imported.refused[0].reason, "/api/put takes neither NaN nor infinity");
+  EXPECT_EQ(imported.refused[1].reason, "Missing tags");
+}
+
 // Also where a name has only half of one.
 TEST_F(UrlTargetTest, NamesASeriesWithHalfACharacter) {
   const ingest::Imported imported = store({series("a", {1}), series("x\xED\xA0\xBD", {2})});
