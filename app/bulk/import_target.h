@@ -1,6 +1,7 @@
 // Where an import stores its points.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -23,6 +24,11 @@ class ImportPart {
   // Stores what was parsed. Call it once, one part after the other in the order of the text.
   // Blocks. After an error points may be missing: parse and store the text again.
   virtual Result<ingest::Imported> store() = 0;
+  // How long the target wants to be left alone, after a store() that it could not do now. 0: it
+  // does not say.
+  [[nodiscard]] virtual std::chrono::milliseconds pause_asked() const {
+    return std::chrono::milliseconds(0);
+  }
 };
 
 class ImportTarget {

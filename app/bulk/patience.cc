@@ -46,8 +46,10 @@ Result<ingest::Imported> store_patiently(std::unique_ptr<ImportPart> part,
                               std::chrono::duration_cast<std::chrono::seconds>(times.total).count(),
                               *reason));
     }
-    log::warn("the target cannot store now, trying again in {} ms: {}", pause.count(), *reason);
-    std::this_thread::sleep_for(pause);
+    const std::chrono::milliseconds wait =
+        std::max(pause, std::min(part->pause_asked(), times.pause_asked_max));
+    log::warn("the target cannot store now, trying again in {} ms: {}", wait.count(), *reason);
+    std::this_thread::sleep_for(wait);
     pause = std::min(2 * pause, times.pause_max);
     part = again();
   }

@@ -1,6 +1,7 @@
 #include "app/bulk/url_target.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <deque>
@@ -16,6 +17,7 @@
 #include <fmt/format.h>
 
 #include "app/client/server_answer.h"
+#include "common/bytes/read_number.h"
 #include "common/json_string.h"
 #include "common/threads/run_here.h"
 #include "ingest/formats/number_text.h"
@@ -48,6 +50,14 @@ std::string_view text_of(const boost::json::value* value) {
 bool passes(const HttpReply& reply) {
   constexpr unsigned kTooMany = 429;
   return reply.status == kTooMany || reply.status >= 500;
+}
+
+// What Retry-After says. The date that it may be instead is not read.
+std::chrono::milliseconds retry_after(const HttpReply& reply) {
+  constexpr std::int64_t kSecondsMax = 86'400;
+  std::int64_t seconds = 0;
+  if (!passes(reply) || !read_number(reply.retry_after, seconds)) seconds = 0;
+  return std::chrono::seconds(std::clamp<std::int64_t>(seconds, 0, kSecondsMax));
 }
 
 // The error of an answer that is about the whole request.
@@ -278,13 +288,15 @@ class UrlPart final : public ImportPart {
     imported.refused = merged(std::move(imported.refused));
     return imported;
   }
+  [[nodiscard]] std::chrono::milliseconds pause_asked() const override { return pause_asked_; }
 
  private:
-  Result<void> send(const Body& body, ingest::Imported& imported) const {
+  Result<void> send(const Body& body, ingest::Imported& imported) {
     // OpenTSDB answers without `sync` before its points are in HBase.
     HttpRequest request{.target = fmt::format("{}?details=true&sync=true", kPutPath),
                         .body = body.json};
     TRY(const HttpReply reply, run_here(send_http(peer_, std::move(request), HttpLimits())));
+    pause_asked_ = std::max(pause_asked_, retry_after(reply));
     boost::system::error_code error;
     const boost::json::value answer = parse_answer(reply.body, error);
     const boost::json::value* const errors =
@@ -318,6 +330,7 @@ class UrlPart final : public ImportPart {
 
   const Peer& peer_;
   BodyBuilder builder_;
+  std::chrono::milliseconds pause_asked_{0};
 };
 
 }  // namespace

@@ -421,6 +421,16 @@ class Foreign(ImportTest):
                 url = self.answering(**{path: list(left) for path, left in answers.items()})
                 self.assertIn(said.replace("URL", url), self.refused(url))
 
+    def test_a_busy_target_is_asked_again_when_it_says(self):
+        url = self.answering(version=[self.VERSION], config=[self.CONFIG], put=[
+            (429, '{"error":{"code":429,"message":"Too much"}}', {"Retry-After": "3"}),
+            (204, "", {})])
+        file = self.write("a.txt", line("m", T, 1, host="a") + "\n")
+        out, _ = self.run_import("--url", url, file)
+        self.assertIn("1 point stored, 0 lines refused", out)
+        first, second = [when for path, when in self.asked if path == "put"]
+        self.assertGreaterEqual(second - first, 3)
+
     def test_answers_that_say_that_all_is_stored(self):
         for put in ((204, "", {}), (200, '{"success":1,"failed":0,"errors":[]}', {}),
                     (200, '{"success":1,"failed":0}', {})):

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -33,6 +34,7 @@ class ScriptedTarget final : public ImportTarget {
   std::atomic<int> parsing_max = 0;
   std::atomic<int> storing = 0;
   std::atomic<int> durable_calls = 0;
+  std::chrono::milliseconds pause_asked{0};
 
   std::unique_ptr<ImportPart> new_part() override;
   Task<void> make_durable() override {
@@ -72,6 +74,10 @@ class ScriptedPart final : public ImportPart {
     if (answer) return *answer;
     return ingest::Imported{.points = static_cast<std::uint64_t>(std::ranges::count(text_, '\n')),
                             .refused = {}};
+  }
+
+  [[nodiscard]] std::chrono::milliseconds pause_asked() const override {
+    return target_.pause_asked;
   }
 
  private:
@@ -270,6 +276,28 @@ TEST_F(ImportTest, AsksABusyTargetAgain) {
     once += target_.stored[i];
   }
   EXPECT_TRUE(once == text);
+}
+
+// But no longer than is sensible.
+TEST_F(ImportTest, WaitsAsLongAsTheTargetAsks) {
+  add_file(100);
+  times_.retry.pause_asked_max = std::chrono::milliseconds(300);
+  for (const auto& [asked, wait] : {std::pair(100, 100), std::pair(100'000, 300)}) {
+    target_.pause_asked = std::chrono::milliseconds(asked);
+    int stores = 0;
+    target_.answer = [&stores](std::string_view) -> std::optional<Answer> {
+      if (++stores > 1) return std::nullopt;
+      return fail(Errc::kUnavailable, "busy");
+    };
+    ASSERT_TRUE(checkpoints().remove());
+    const auto began = std::chrono::steady_clock::now();
+    const auto totals = run();
+    ASSERT_TRUE(totals) << totals.error().message;
+    EXPECT_EQ(stores, 2);
+    const auto took = std::chrono::steady_clock::now() - began;
+    EXPECT_GE(took, std::chrono::milliseconds(wait));
+    EXPECT_LT(took, std::chrono::seconds(60));
+  }
 }
 
 TEST_F(ImportTest, GivesUpAfterAWhile) {
