@@ -13,6 +13,7 @@
 #include <xxhash.h>
 
 #include "app/bulk/source_walk.h"
+#include "app/tools/one_line.h"
 #include "common/units.h"
 #include "ingest/formats/number_text.h"
 
@@ -301,7 +302,7 @@ void Comparison::compare_hour(const SeriesHour& hour, const HourPoints& first,
 void Comparison::example(std::string_view what, std::uint32_t series, TimestampMs time) {
   if (found_.examples.size() >= options_.examples_max) return;
   found_.examples.push_back(
-      fmt::format("{}: {} at {}", what, ingest::text_of(*names_[series]), time));
+      fmt::format("{}: {} at {}", what, shown_line(ingest::text_of(*names_[series])), time));
 }
 
 }  // namespace

@@ -62,6 +62,13 @@ TEST_F(ComparePointsTest, NamesWhatIsMissing) {
   EXPECT_EQ(found.examples[0], "missing: m host=a at " + std::to_string(time_of(40) + 1));
 }
 
+TEST_F(ComparePointsTest, NamesASeriesInOneLine) {
+  first_.add("m", "two\nlines\x1B[2J\xED\xA0\xBD", time_of(40), 1);
+  const PointDifferences found = compare();
+  ASSERT_EQ(found.examples.size(), 1U);
+  EXPECT_TRUE(found.examples[0].contains("host=two lines [2J\uFFFD at ")) << found.examples[0];
+}
+
 TEST_F(ComparePointsTest, NamesWhatIsOnlyInTheSecond) {
   second_.add("m", "a", time_of(40) + 1, 1);
   second_.add("new", "a", time_of(40), 1);
