@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "app/bulk/location.h"
+#include "app/client/server_url.h"
 #include "app/tools/tool_exit.h"
 
 namespace halite::app {
@@ -53,6 +54,17 @@ bool same_directory(const Options& one, const Options& other) {
   std::error_code error;  // one does not exist: they differ
   return has_data_dir(one.store) && has_data_dir(other.store) &&
          std::filesystem::equivalent(one.data_dir, other.data_dir, error);
+}
+
+bool is_one_server(const std::string& one, const std::string& other) {
+  const Result<ServerUrl> first = parse_server_url(one);
+  const Result<ServerUrl> second = parse_server_url(other);
+  return first && second && is_same_server(*first, *second);
+}
+
+// In place of CLI::NonNegativeNumber, which shows the greatest double.
+std::string check_not_negative(const std::string& text) {
+  return text.starts_with('-') ? fmt::format("{} is less than 0", text) : std::string();
 }
 
 // The flags that say which points to read.
@@ -132,7 +144,7 @@ void BulkCommands::declare_import(CLI::App& app) {
   import_
       ->add_option("--rate", importing_.points_per_s_max,
                    "Store at most so many points a second (default: no limit)")
-      ->check(CLI::NonNegativeNumber);
+      ->check(check_not_negative);
   import_->add_flag("--quiet", importing_.quiet, "Show no progress");
   import_
       ->add_option("files", importing_.files,
@@ -229,11 +241,11 @@ void BulkCommands::declare_migrate(CLI::App& app) {
   migrate_
       ->add_option("--late-ms", migrating_.overlap_ms,
                    "How late followed points may be (default: 3600000)")
-      ->check(CLI::NonNegativeNumber);
+      ->check(check_not_negative);
   migrate_
       ->add_option("--quiet-ms", migrating_.quiet_ms,
                    "How long the source must have nothing new (default: 120000)")
-      ->check(CLI::NonNegativeNumber);
+      ->check(check_not_negative);
   migrate_->add_flag("--resume", migrating_.resume,
                      "Continue the migration that was interrupted; needs the same --errors");
   migrate_->add_option("--checkpoint", migrating_.checkpoint,
@@ -287,6 +299,10 @@ int BulkCommands::run_migrate() {
   if (!side(to_, to_set_, migrating_.to_url, to)) return kUsage;
   if (migrating_.source.url.empty() && migrating_.to_url.empty() && same_directory(from, to)) {
     print_err(fmt::format("--from {} and --to {} are the same directory", from_, to_));
+    return kUsage;
+  }
+  if (is_one_server(migrating_.source.url, migrating_.to_url)) {
+    print_err(fmt::format("--from {} and --to {} are the same server", from_, to_));
     return kUsage;
   }
   migrating_.copy = !compare_only_;

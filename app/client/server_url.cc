@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "common/bytes/ascii.h"
+
 namespace halite::app {
 
 namespace {
@@ -15,6 +17,12 @@ constexpr std::string_view kWanted = "expected http://HOST[:PORT] or https://HOS
 std::string_view default_port(UrlPorts ports, bool secure) {
   if (ports == UrlPorts::kHalite) return "4242";
   return secure ? "443" : "80";
+}
+
+bool is_loopback(std::string_view host) {
+  return equal_ignoring_case(host, "localhost") || host == "::1" ||
+         (host.starts_with("127.") &&
+          host.find_first_not_of("0123456789.") == std::string_view::npos);
 }
 
 }  // namespace
@@ -30,15 +38,15 @@ Result<ServerUrl> parse_server_url(std::string_view text, UrlPorts ports) {
   url.secure = text.starts_with(kSecure);
   if (!url.secure && !text.starts_with(kPlain)) return bad("no http://");
   std::string_view rest = text.substr((url.secure ? kSecure : kPlain).size());
-  const std::size_t slash = std::min(rest.find('/'), rest.size());
-  url.prefix = rest.substr(slash);
+  const std::size_t host_end = std::min(rest.find_first_of("/?#"), rest.size());
+  url.prefix = rest.substr(host_end);
   while (url.prefix.ends_with('/')) url.prefix.pop_back();
-  if (url.prefix.find_first_of("?#") != std::string::npos) return bad("it has more than a path");
-  rest = rest.substr(0, slash);
+  rest = rest.substr(0, host_end);
   if (rest.contains('@')) {
     return fail(Errc::kInvalidArgument,
                 fmt::format("a URL must not contain a user name or password; {}", kWanted));
   }
+  if (url.prefix.find_first_of("?#") != std::string::npos) return bad("it has more than a path");
   const std::size_t bracket = rest.starts_with('[') ? rest.find(']') : 0;
   if (bracket == std::string_view::npos) return bad("no ]");
   const std::size_t colon = rest.find(':', bracket);
@@ -49,8 +57,16 @@ Result<ServerUrl> parse_server_url(std::string_view text, UrlPorts ports) {
   if (url.host.empty()) return bad("no host");
   const bool number = !url.port.empty() && url.port.size() <= 5 &&
                       url.port.find_first_not_of("0123456789") == std::string::npos;
-  if (!number || std::stoul(url.port) == 0 || std::stoul(url.port) > 65535) return bad("no port");
+  if (!number || std::stoul(url.port) == 0 || std::stoul(url.port) > 65535) {
+    return bad(fmt::format("\"{}\" is not a port, 1 to 65535", url.port));
+  }
   return url;
+}
+
+bool is_same_server(const ServerUrl& one, const ServerUrl& other) {
+  if (one.port != other.port || one.prefix != other.prefix) return false;
+  return equal_ignoring_case(one.host, other.host) ||
+         (is_loopback(one.host) && is_loopback(other.host));
 }
 
 std::string authority(const ServerUrl& url) {

@@ -26,6 +26,10 @@ enum class UrlPorts : std::uint8_t {
 [[nodiscard]] Result<ServerUrl> parse_server_url(std::string_view text,
                                                  UrlPorts ports = UrlPorts::kHalite);
 
+// Whether both are one server, as far as the names say: two names of this machine count as equal,
+// but names are not resolved.
+[[nodiscard]] bool is_same_server(const ServerUrl& one, const ServerUrl& other);
+
 // "HOST:PORT", as in the Host header.
 [[nodiscard]] std::string authority(const ServerUrl& url);
 // "http://HOST:PORT/PREFIX", for messages.

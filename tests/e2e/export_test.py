@@ -362,7 +362,11 @@ class Migrate(ExportTest):
                 (("--from", first, "--to", "http://127.0.0.1:1"), "127.0.0.1"),
                 (("--from", "http://127.0.0.1:1", "--to", first), "--start"),
                 (("--from", first, "--to", first), "first"),
-                (("--from", first, "--to", f"{first}/../first/"), "are the same directory")):
+                (("--from", first, "--to", f"{first}/../first/"), "are the same directory"),
+                (("--from", "http://localhost:9", "--to", "http://127.0.0.1:9/", "--start", T),
+                 "are the same server"),
+                (("--from", first, "--to", "http://127.0.0.1:9", "--late-ms=-1"),
+                 "--late-ms: -1 is less than 0")):
             with self.subTest(arguments):
                 _, err = self.migrated(*arguments, expect=FAILED)
                 self.assertIn(said, err)

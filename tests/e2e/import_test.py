@@ -289,6 +289,14 @@ class Files(ImportTest):
         self.assertEqual(list(self.points(server, "sum:m").values()), [expected | {T + 5: 9}])
 
 
+    def test_a_negative_rate(self):
+        file = self.write("a.txt", line("m", T, 1, host="a") + "\n")
+        process = self.start_import("--rate=-1", file)
+        _, err = process.communicate(timeout=support.START_SECONDS)
+        self.assertNotEqual(process.returncode, ALL)
+        self.assertIn(b"--rate: -1 is less than 0\n", err)
+
+
 class Url(ImportTest):
     def test_into_a_running_server(self):
         server = self.served()

@@ -201,6 +201,30 @@ TEST(ServerUrl, RefusesTheRest) {
   }
 }
 
+TEST(ServerUrl, SaysWhatIsWrong) {
+  const auto fault = [](std::string_view text) { return parse_server_url(text).error().message; };
+  EXPECT_THAT(fault("http://tsd:99999"), HasSubstr("\"99999\" is not a port, 1 to 65535"));
+  EXPECT_THAT(fault("http://tsd:"), HasSubstr("\"\" is not a port"));
+  for (const char* const text : {"http://tsd:4242?x=1", "http://tsd?x", "http://tsd#x",
+                                 "http://tsd/x?y=1", "http://[::1]#x"}) {
+    EXPECT_THAT(fault(text), HasSubstr("it has more than a path")) << text;
+  }
+}
+
+TEST(ServerUrl, IsTheSameServerByAnotherName) {
+  const auto same = [](std::string_view one, std::string_view other) {
+    return is_same_server(parse_server_url(one).value(), parse_server_url(other).value());
+  };
+  EXPECT_TRUE(same("http://127.0.0.1:4242", "http://localhost"));
+  EXPECT_TRUE(same("http://LOCALHOST", "http://[::1]/"));
+  EXPECT_TRUE(same("http://127.0.0.1", "http://127.1.2.3"));
+  EXPECT_TRUE(same("http://TSD.example/a", "http://tsd.example/a"));
+  EXPECT_FALSE(same("http://127.0.0.1:4242", "http://localhost:4243"));
+  EXPECT_FALSE(same("http://tsd/a", "http://tsd/b"));
+  EXPECT_FALSE(same("http://127.0.0.1", "http://127.tsd.example"));
+  EXPECT_FALSE(same("http://localhost", "http://tsd"));
+}
+
 TEST(Compare, SaysWhyItAsksNothing) {
   CompareOptions options;
   options.opentsdb = "http://127.0.0.1:1";
