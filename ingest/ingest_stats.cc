@@ -12,10 +12,25 @@
 namespace halite::ingest {
 namespace {
 
+// UTF-8, but with lone surrogates: a rule may name half a character.
+bool has_halves(std::string_view text) {
+  while (!text.empty()) {
+    const CodePoint next = decode_utf8(text);
+    if (next.bytes == 0) return false;
+    text.remove_prefix(next.bytes);
+  }
+  return true;
+}
+
 // Truncates without splitting a character. Texts are UTF-8 or else ISO-8859-1.
 std::string beginning_of(std::string_view text, std::size_t bytes_max) {
   const std::string_view kept = utf8_prefix(text, bytes_max);
-  std::string beginning = is_utf8(kept) ? std::string(kept) : latin1_to_utf8(kept);
+  std::string beginning;
+  if (is_utf8(kept)) {
+    beginning = kept;
+  } else {
+    beginning = has_halves(kept) ? repair_utf8(kept) : latin1_to_utf8(kept);
+  }
   if (kept.size() < text.size()) beginning += "...";
   return beginning;
 }

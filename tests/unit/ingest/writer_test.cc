@@ -61,6 +61,15 @@ TEST(PutJsonBody, ForgottenSeriesAreLookedUpAgain) {
   EXPECT_THAT(fixture.store.interned(), ElementsAre(1U, 1U));
 }
 
+// A rule names half of this character.
+TEST(PutJsonBody, RefusedPointsAreLoggedWithTheirCharacters) {
+  WriterFixture fixture;
+  const test::LogCapture log;
+  put(fixture, point("m", 1, "1", "😀"));
+  EXPECT_THAT(log.text(), testing::HasSubstr(R"-([host] (\"\uD83D\uDE00\"): illegal character: )-"
+                                             "\uFFFD"));
+}
+
 // The answer without details sends its reader to the log.
 TEST(PutJsonBody, RefusedPointsAreLoggedUpToAMaximumASecond) {
   IngestOptions options;
