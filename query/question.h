@@ -101,7 +101,10 @@ struct Question {
   bool override_point_limit = false;
   bool override_byte_limit = false;
   bool whole_scan = false;  // answer also the points read outside the time range
-  bool with_ids = false;    // answer also the ids of tags and series: expressions join by them
+  // With the aggregator `none`, and neither a downsampler nor a rate: answer infinities and
+  // staleness markers too, and each point with its own type.
+  bool as_stored = false;
+  bool with_ids = false;  // answer also the ids of tags and series: expressions join by them
 };
 
 }  // namespace halite::query

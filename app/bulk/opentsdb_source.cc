@@ -1,6 +1,11 @@
 #include "app/bulk/opentsdb_source.h"
 
 #include <algorithm>
+#include <charconv>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "app/bulk/server_requests.h"
@@ -43,8 +48,9 @@ class OpentsdbSource final : public ServerSource {
         {"queries",
          boost::json::array{
              {{"aggregator", "none"}, {"metric", slice.metric}, {"filters", std::move(asked)}}}}};
+    // OpenTSDB ignores the flag.
     const Result<boost::json::value> answer =
-        ask_json(peer(), {.target = "/api/query", .body = boost::json::serialize(query)});
+        ask_json(peer(), {.target = "/api/query?as_stored", .body = boost::json::serialize(query)});
     // OpenTSDB's answer if no series has a tag of the filters.
     if (!answer && answer.error().message.contains("No such name")) return {};
     if (!answer) return std::unexpected(answer.error());
@@ -91,11 +97,21 @@ class OpentsdbSource final : public ServerSource {
     if (const double* const real = value.if_double()) {
       return ingest::double_point(*ms, double_bits(*real));
     }
-    const boost::json::string* const text = value.if_string();  // "NaN"
-    const auto bits =
-        text == nullptr ? std::nullopt : ingest::read_go_double(std::string_view(*text));
+    const boost::json::string* const text = value.if_string();
+    const auto bits = text == nullptr ? std::nullopt : read_special(std::string_view(*text));
     if (!bits) return unexpected_answer("number as a value");
     return ingest::double_point(*ms, *bits);
+  }
+
+  // "NaN", "Infinity", or of Halite "NaN:" with its bits.
+  static std::optional<ValueBits> read_special(std::string_view text) {
+    constexpr std::string_view kNan = "NaN:";
+    if (!text.starts_with(kNan)) return ingest::read_go_double(text);
+    text.remove_prefix(kNan.size());
+    ValueBits bits = 0;
+    const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), bits, 16);
+    if (error != std::errc() || stop != text.data() + text.size()) return std::nullopt;
+    return bits;
   }
 };
 

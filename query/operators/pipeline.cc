@@ -94,7 +94,7 @@ void Pipeline::pass_on(const PointColumns& points, PointColumns& out) {
 }
 
 void Pipeline::add(const storage::Block& block, PipelineScratch& scratch, PointColumns& out) {
-  if (!may_have_markers(block)) return add_points(block, scratch, out);
+  if (plan_->as_stored || !may_have_markers(block)) return add_points(block, scratch, out);
   const storage::Block kept = without_markers(block);
   if (kept.size() > 0) add_points(kept, scratch, out);
 }

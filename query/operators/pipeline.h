@@ -26,8 +26,8 @@ class Pipeline {
  public:
   explicit Pipeline(const SubPlan& plan);
 
-  // Adds a block that is later than all before, without its staleness markers. Appends to `out` the
-  // points that are final.
+  // Adds a block that is later than all before, without its staleness markers unless points are
+  // answered as stored. Appends to `out` the points that are final.
   void add(const storage::Block& block, PipelineScratch& scratch, PointColumns& out);
 
   // Call this when all points before `watermark` were added.

@@ -302,9 +302,10 @@ Result<Question> parse_question_json(std::string_view body, const Parameters& pa
     return refuse_json(json_fault(error));
   }
   TRY(DraftQuestion draft, read_question(root, context));
-  // The only URI parameter that applies with a body.
+  // The URI parameters that apply with a body.
   for (const auto& [key, value] : parameters) {
     if (key == "arrays") draft.flags.arrays = true;
+    if (key == "as_stored") draft.flags.as_stored = true;
   }
   return check_question(std::move(draft), context);
 }

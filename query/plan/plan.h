@@ -49,6 +49,7 @@ struct SubPlan {
   TimestampMs buckets_end = std::numeric_limits<TimestampMs>::max();
   std::optional<DownsamplePlan> downsample;
   std::optional<RateSpec> rate;
+  bool as_stored = false;           // points are only copied: Question::as_stored
   bool empty_series_count = false;  // series with rows but without points make groups, too
   // The source is a view: its series are groups of series, and it is read in one window.
   bool from_view = false;

@@ -332,13 +332,43 @@ class Migrate(ExportTest):
         self.assertEqual(self.exported(self.scratch / "fourth"), text)
 
     def test_integers_beside_floats_of_a_server(self):
-        """It answers them as floats; they are equal nevertheless."""
+        """Each point keeps its kind."""
         first = self.imported("first", f"m {T} -5 host=a\nm {T + 1} 0.5 host=a\n")
         server = self.served(self.scratch / "second")
         out, _ = self.migrated("--from", first, "--to", self.url(server), "--verify")
         self.assertIn("2 points compared: 0 missing in the target, 0 with another", out)
+        self.migrated("--from", self.url(server), "--start", T, "--to", self.scratch / "third")
         self.assertEqual(server.terminate(), 0)
-        self.assertEqual(self.exported(self.scratch / "second"), self.exported(first))
+        for name in ("second", "third"):
+            self.assertEqual(self.exported(self.scratch / name), self.exported(first))
+
+    def test_what_is_no_number_of_a_server(self):
+        """Infinities, NaNs and staleness markers are copied bit for bit."""
+        large = 2 ** 53 + 1
+        first = self.imported("first", f"odd.int {T} {large} host=a\nodd.int {T + 1} 0.5 host=a\n"
+                                       f"odd.z {T} 1 host=a\n")
+        odd = self.scratch / "odd.jsonl"
+        odd.write_text(json.dumps({"metric": {"__name__": "odd.nan", "host": "a"},
+                                   "values": [1, "Infinity", "-Infinity", "NaN"],
+                                   "timestamps": [1000 * (T + i) for i in range(4)]}) + "\n")
+        self.run_tool("import", "--quiet", "--data-dir", first, odd)
+        text = self.exported(first, "--format", "vmjson", "--match", "odd.nan")
+        self.assertIn(b'"Infinity"', text)
+        source = self.served(first)
+        arguments = ("--url", self.url(source), "--start", T)
+        self.assertEqual(self.run_tool("export", "--quiet", *arguments, "--format", "vmjson",
+                                       "--match", "odd.nan")[0], text)
+        errors = self.scratch / "errors"
+        out, _ = self.run_tool("export", "--quiet", *arguments, "--errors", errors, expect=REFUSED)
+        self.assertEqual(errors.read_text().count("odd.nan host=a"), 1)
+        self.assertIn(f"odd.int {T} {large} host=a\n".encode(), out)
+        self.assertIn(f"odd.z {T} 1 host=a\n".encode(), out)
+        out, _ = self.migrated("--from", self.url(source), "--start", T, "--to",
+                               self.scratch / "second", "--verify")
+        self.assertIn("7 points compared: 0 missing in the target, 0 with another value", out)
+        self.assertEqual(source.terminate(), 0)
+        out, _ = self.migrated("--no-copy", "--from", first, "--to", self.scratch / "second")
+        self.assertIn("7 points compared: 0 missing in the target, 0 with another value", out)
 
     def test_differences_are_named(self):
         first = self.imported("first", f"m {T} 1 host=a\nm {T + 1} 2 host=a\nm {T + 2} 3 host=a\n")

@@ -89,6 +89,17 @@ TEST(JsonOut, WhatIsNoNumber) {
             std::string::npos);
 }
 
+TEST(JsonOut, NansAsStored) {
+  AnswerSeries series = series_of({{1000, kInfinity}, {2000, 1}, {3000, 2}}, true);
+  series.values[1] = kStaleMarker;
+  series.values[2] = double_bits(kNaN);
+  Answer answer = answer_of({series});
+  answer.question.as_stored = true;
+  EXPECT_NE(answer_json(answer).find(
+                R"({"1":"Infinity","2":"NaN:7FF0000000000002","3":"NaN:7FF8000000000000"})"),
+            std::string::npos);
+}
+
 TEST(JsonOut, ShowTsuids) {
   AnswerSeries series = series_of({}, false);
   series.tsuids = {Bytes("\x00\x00\x01\xab", 4), Bytes("\x02", 1)};

@@ -1,6 +1,9 @@
 #include "query/engine/engine.h"
 
+#include <cstdint>
+#include <limits>
 #include <stop_token>
+#include <string_view>
 #include <thread>
 
 #include <fmt/format.h>
@@ -21,6 +24,7 @@ namespace {
 using test::QueryLayout;
 using test::QueryWorld;
 using testing::ElementsAre;
+using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
@@ -43,6 +47,36 @@ TEST(QueryEngine, UnknownValuesCanMatchNothingInstead) {
   const auto answer = world.ask_uri(asking("sum:m{host=nosuch}"));
   ASSERT_TRUE(answer) << answer.error().message;
   EXPECT_THAT(answer->series, IsEmpty());
+}
+
+TEST(QueryEngine, PointsAsTheyAreStored) {
+  QueryWorld world(QueryLayout::kCyclic);
+  constexpr std::int64_t kNoDouble = (std::int64_t{1} << 53) + 1;
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  put(world, "m host=a", kT, kNoDouble);
+  world.put("m host=a", kT + 1'000, double_bits(0.5), true);
+  world.put("m host=a", kT + 2'000, double_bits(-kInfinity), true);
+  put(world, "m host=b", kT + 1'000, 7);
+  const auto ask = [&world](std::string_view sub_query) {
+    return world.ask_json(fmt::format(R"({{"start":{},"end":{},"queries":[{{"metric":"m",{}}}]}})",
+                                      kT, kT + 2'000, sub_query),
+                          {{"as_stored", ""}});
+  };
+  const auto answer = ask(R"("aggregator":"none")");
+  ASSERT_TRUE(answer) << answer.error().message;
+  ASSERT_THAT(answer->series, SizeIs(2));
+  const AnswerSeries& first = answer->series.front();
+  EXPECT_THAT(first.times, ElementsAre(kT, kT + 1'000, kT + 2'000));
+  EXPECT_THAT(first.values,
+              ElementsAre(integer_bits(kNoDouble), double_bits(0.5), double_bits(-kInfinity)));
+  EXPECT_THAT(first.floats, ElementsAre(false, true, true));
+  EXPECT_THAT(answer->series.back().values, ElementsAre(integer_bits(7)));
+  // Other queries compute with the points.
+  for (const char* const computed :
+       {R"("aggregator":"sum")", R"("aggregator":"none","downsample":"1s-sum")",
+        R"("aggregator":"none","rate":true)"}) {
+    EXPECT_THAT(refusal(ask(computed)).message, HasSubstr("Got Infinity: -Infinity")) << computed;
+  }
 }
 
 TEST(QueryEngine, WorkAfterTheAnswerIsPartOfTheQuery) {
