@@ -1,6 +1,8 @@
 #include "app/bulk/checkpoint.h"
 
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include <boost/json.hpp>
@@ -44,7 +46,32 @@ std::string with_errors(const std::string& errors) {
   return errors.empty() ? "without --errors" : "with --errors " + errors;
 }
 
+// Whether two paths name one file, which may not exist yet.
+bool is_same_file(const std::string& one, const std::string& other) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  if (fs::exists(one, error) && fs::exists(other, error)) {
+    return !fs::is_character_file(one, error) && fs::equivalent(one, other, error);
+  }
+  const fs::path first = fs::weakly_canonical(fs::absolute(one, error), error);
+  const fs::path second = fs::weakly_canonical(fs::absolute(other, error), error);
+  return !first.empty() && first == second;
+}
+
 }  // namespace
+
+Result<void> check_distinct(const std::vector<WrittenFile>& files) {
+  for (auto file = files.begin(); file != files.end(); ++file) {
+    if (file->path.empty() || file->path == "-") continue;
+    const auto same = std::find_if(files.begin(), file, [&file](const WrittenFile& before) {
+      return !before.path.empty() && is_same_file(before.path, file->path);
+    });
+    if (same == file) continue;
+    return fail(Errc::kInvalidArgument, fmt::format("{} and {} are both {}; give different files",
+                                                    same->flag, file->flag, file->path));
+  }
+  return {};
+}
 
 CheckpointFile::CheckpointFile(std::string path, const std::vector<std::string>& inputs,
                                std::string into)

@@ -43,6 +43,15 @@ struct Checkpoint {
   std::optional<std::string> errors = std::nullopt;
 };
 
+// A file that a command writes, and the flag that names it.
+struct WrittenFile {
+  std::string flag;
+  std::string path;  // empty or "-": none
+};
+
+// kInvalidArgument: two of them are one file, by whatever names. Devices may be given twice.
+[[nodiscard]] Result<void> check_distinct(const std::vector<WrittenFile>& files);
+
 // kConflict: a task that is resumed was begun with another file of --errors than `now`. `path`: of
 // its checkpoint, which says `before`.
 [[nodiscard]] Result<void> check_errors_flag(const std::string& path,

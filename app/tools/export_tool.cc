@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <chrono>
+#include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include "app/bulk/checkpoint.h"
 #include "app/bulk/export.h"
 #include "common/log.h"
 
@@ -23,14 +26,19 @@ Result<ImportTotals> run_export(const Options& options, const ExportFlags& flags
   if (flags.resume && !to_file) {
     return fail(Errc::kInvalidArgument, "--resume needs --output");
   }
+  std::string checkpoint;
+  if (to_file) {
+    checkpoint = flags.checkpoint.empty() ? flags.output + ".checkpoint" : flags.checkpoint;
+  }
+  TRY_VOID(check_distinct({{.flag = "--output", .path = flags.output},
+                           {.flag = "--errors", .path = flags.errors},
+                           {.flag = "--checkpoint", .path = checkpoint}}));
   TRY(const OpenedSource opened, open_source(options, flags.source));
   ExportJob job{.source = *opened.source, .walk = {}, .format = *format, .path = flags.output};
   job.walk.range = opened.range;
   job.walk.threads = thread_count(flags.jobs);
   job.packing = packing_of(flags.output);
-  if (to_file) {
-    job.checkpoint = flags.checkpoint.empty() ? flags.output + ".checkpoint" : flags.checkpoint;
-  }
+  job.checkpoint = std::move(checkpoint);
   job.checkpoint_interval = interval_ms(flags.checkpoint_interval_s);
   job.resume = flags.resume;
   job.task = fmt::format("export to {} as {} from {}", flags.output, flags.format,

@@ -144,7 +144,8 @@ Result<void> Run::check_flags() const {
                 fmt::format("--format: \"{}\" is not a format; the formats are auto, {}",
                             flags_.format, ingest::format_names()));
   }
-  return {};
+  return check_distinct({{.flag = "--errors", .path = flags_.errors},
+                         {.flag = "--checkpoint", .path = checkpoints_.path()}});
 }
 
 Result<ImportTotals> Run::run() {

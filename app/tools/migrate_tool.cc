@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
+#include <string>
 #include <thread>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "app/bulk/checkpoint.h"
 #include "app/bulk/compare_points.h"
 #include "app/bulk/copy_points.h"
 #include "app/bulk/opened_data.h"
@@ -26,6 +28,10 @@ namespace {
 using std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kFollowInterval{2};
+
+std::string checkpoint_of(const MigrateFlags& flags) {
+  return flags.checkpoint.empty() ? kMigrateCheckpoint : flags.checkpoint;
+}
 
 // The target, and the same as a source to compare with.
 struct OpenedTarget {
@@ -108,7 +114,7 @@ Result<CopyResult> Migration::copy(TimeRange range, bool first) {
               .resume = flags_.resume && first,
               .errors = first ? flags_.errors : std::string(),
               .quiet = flags_.quiet || !first};
-  if (first) job.checkpoint = flags_.checkpoint.empty() ? kMigrateCheckpoint : flags_.checkpoint;
+  if (first) job.checkpoint = checkpoint_of(flags_);
   return copy_points(std::move(job), err_);
 }
 
@@ -206,6 +212,10 @@ Result<bool> run_migration(const Options& from, const Options& to, const Migrate
     return fail(Errc::kInvalidArgument,
                 "--follow needs a server or HBase as source: a data directory receives no points "
                 "meanwhile");
+  }
+  if (flags.copy) {
+    TRY_VOID(check_distinct({{.flag = "--errors", .path = flags.errors},
+                             {.flag = "--checkpoint", .path = checkpoint_of(flags)}}));
   }
   TRY(const OpenedSource source, open_source(from, flags.source));
   TRY(std::vector<SourceMatch> matches, parse_matches(flags.source.match));

@@ -234,6 +234,24 @@ class Choice(ExportTest):
         self.assertIn("nowhere", err)
         self.assertFalse((self.scratch / "nowhere").exists())
 
+    def test_two_flags_of_one_file(self):
+        first = self.imported("first", f"m {T} 1 host=a\n")
+        (self.scratch / "link").symlink_to(self.scratch)
+        for arguments, said in (
+                (("--errors", "out"), "--output and --errors are both out"),
+                (("--errors", "link/out"), "--output and --errors are both link/out"),
+                (("--checkpoint", "./out"), "--output and --checkpoint are both ./out"),
+                (("--errors", "out.checkpoint"), "--errors and --checkpoint are both")):
+            with self.subTest(arguments):
+                _, err = self.run_tool("export", "--data-dir", first, "--output", "out", *arguments,
+                                       expect=FAILED)
+                self.assertIn(said, err)
+        _, err = self.run_tool("migrate", "--from", first, "--to", self.scratch / "second",
+                               "--errors", "x", "--checkpoint", "x", expect=FAILED)
+        self.assertIn("--errors and --checkpoint are both x", err)
+        for name in ("out", "out.checkpoint", "x", "second"):
+            self.assertFalse((self.scratch / name).exists())
+
     def test_a_data_directory_in_use(self):
         first = self.imported("first", f"sys.cpu {T} 1 host=a\n")
         server = self.served(first)

@@ -137,6 +137,15 @@ class Files(ImportTest):
             self.assertIn("exists; choose another file by --errors", err)
             self.assertEqual((self.scratch / "errors").read_text(), "precious")
 
+    def test_errors_and_checkpoint_in_one_file(self):
+        file = self.write("a.txt", "m x 1 host=a\n")
+        for errors, checkpoint in (("both", "both"), ("both", "./both"),
+                                   ("halite-import.checkpoint", None)):
+            more = ("--checkpoint", checkpoint) if checkpoint else ()
+            _, err = self.run_import("--errors", errors, *more, file, expect=FAILED)
+            self.assertIn("--errors and --checkpoint are both ", err)
+            self.assertFalse((self.scratch / errors).exists())
+
     def test_columns_of_several_csv_files(self):
         files = [self.write(f"{name}.csv", f"m,{T},{value},{name}\n") for value, name in enumerate("ab")]
         out, _ = self.run_import("--csv-columns", "metric,time,value,host", *files)

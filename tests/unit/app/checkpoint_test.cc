@@ -181,5 +181,25 @@ TEST_F(CheckpointTest, SaysWhyItCannotBeWritten) {
   EXPECT_TRUE(written.error().message.contains("none")) << written.error().message;
 }
 
+TEST_F(CheckpointTest, FilesThatAreOneAreFound) {
+  const auto fault = [this](const std::string& one, const std::string& other) {
+    const Result<void> distinct = check_distinct({{.flag = "--output", .path = one},
+                                                  {.flag = "--errors", .path = {}},
+                                                  {.flag = "--checkpoint", .path = other}});
+    return distinct ? std::string() : distinct.error().message;
+  };
+  const std::string name = place_.path() + "/new";
+  EXPECT_EQ(fault(name, name),
+            "--output and --checkpoint are both " + name + "; give different files");
+  EXPECT_NE(fault(name, place_.path() + "/./none/../new"), "");
+  EXPECT_EQ(fault(name, name + "er"), "");
+  std::filesystem::create_symlink(inputs_[1], name);
+  EXPECT_NE(fault(name, inputs_[1]), "");
+  EXPECT_EQ(fault(name, inputs_[0]), "");
+  EXPECT_EQ(fault("/dev/null", "/dev/null"), "");
+  EXPECT_EQ(fault("", ""), "");
+  EXPECT_EQ(fault("-", "-"), "");
+}
+
 }  // namespace
 }  // namespace halite::app
