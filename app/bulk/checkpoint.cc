@@ -73,6 +73,28 @@ Result<void> check_distinct(const std::vector<WrittenFile>& files) {
   return {};
 }
 
+CheckpointLock::CheckpointLock(std::string path, std::unique_ptr<storage::FileLock> lock)
+    : path_(std::move(path)), lock_(std::move(lock)) {}
+
+CheckpointLock::~CheckpointLock() {
+  if (lock_) static_cast<void>(storage::posix_files()->remove(path_));
+}
+
+Result<std::unique_ptr<CheckpointLock>> CheckpointLock::take(const std::string& checkpoint) {
+  const std::string path = checkpoint + ".lock";
+  std::unique_ptr<storage::FileLock> lock;
+  if (!checkpoint.empty()) {
+    auto locked = storage::posix_files()->lock(path);
+    if (!locked && locked.error().code == Errc::kConflict) {
+      return fail(Errc::kConflict, fmt::format("{}: another import, export or migration that still "
+                                               "runs uses it; give another by --checkpoint",
+                                               checkpoint));
+    }
+    TRY(lock, std::move(locked));
+  }
+  return std::unique_ptr<CheckpointLock>(new CheckpointLock(path, std::move(lock)));
+}
+
 CheckpointFile::CheckpointFile(std::string path, const std::vector<std::string>& inputs,
                                std::string into)
     : path_(std::move(path)), into_(std::move(into)) {

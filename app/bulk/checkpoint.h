@@ -10,6 +10,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,6 +18,7 @@
 #include "app/bulk/block_reader.h"
 #include "common/result.h"
 #include "ingest/formats/point_format.h"
+#include "storage/files/files.h"
 
 namespace halite::app {
 
@@ -68,6 +70,23 @@ template <class State>
 
 // Removes the file of a finished task. Not an error if there is none.
 [[nodiscard]] Result<void> remove_checkpoint(const std::string& path);
+
+// Keeps other tasks away from a checkpoint while a task runs, by a file beside it: the checkpoint
+// itself is replaced. The destructor removes that file.
+class CheckpointLock {
+ public:
+  // An empty path locks nothing. kConflict: another task uses the checkpoint.
+  static Result<std::unique_ptr<CheckpointLock>> take(const std::string& checkpoint);
+  ~CheckpointLock();
+  CheckpointLock(const CheckpointLock&) = delete;
+  CheckpointLock& operator=(const CheckpointLock&) = delete;
+
+ private:
+  CheckpointLock(std::string path, std::unique_ptr<storage::FileLock> lock);
+
+  const std::string path_;
+  const std::unique_ptr<storage::FileLock> lock_;  // null: there is no checkpoint
+};
 
 class CheckpointFile {
  public:

@@ -102,6 +102,7 @@ class Copy final : public SliceSink {
 }  // namespace
 
 Result<CopyResult> copy_points(CopyJob job, const Print& err) {
+  TRY(const auto lock, CheckpointLock::take(job.checkpoint));
   TRY(const std::optional<WalkState> found, begin_walk(job.checkpoint, job.task, job.resume));
   WalkState state = found.value_or(WalkState());
   TRY_VOID(check_errors_flag(job.checkpoint, state.errors, job.errors));

@@ -237,6 +237,7 @@ Packing packing_of(std::string_view path) {
 }
 
 Result<ImportTotals> export_points(ExportJob job, const Print& err) {
+  TRY(const auto lock, CheckpointLock::take(job.checkpoint));
   TRY(const std::optional<WalkState> found, begin_walk(job.checkpoint, job.task, job.resume));
   WalkState state = found.value_or(WalkState());
   TRY_VOID(check_errors_flag(job.checkpoint, state.errors, job.errors));

@@ -91,8 +91,8 @@ Result<std::optional<Checkpoint>> begin_from(const CheckpointFile& file, bool re
   if (resume || (found && !found->has_value())) return found;
   return fail(
       Errc::kConflict,
-      fmt::format("{} exists: an import was interrupted, or still runs; continue it by --resume, "
-                  "remove the file to begin again, or give another by --checkpoint",
+      fmt::format("{} exists: an import was interrupted; continue it by --resume, remove the file "
+                  "to begin again, or give another by --checkpoint",
                   file.path()));
 }
 
@@ -128,6 +128,7 @@ class Run {
   const ImportFlags& flags_;
   const Print& err_;
   const CheckpointFile checkpoints_;
+  std::unique_ptr<CheckpointLock> lock_;
   Checkpoint begin_;
   std::unique_ptr<BlockReader> reader_;
   std::unique_ptr<RefusedLines> refused_;
@@ -155,6 +156,7 @@ Result<ImportTotals> Run::run() {
   if (!flags_.resume) {
     TRY(begin_.format, choose_format());
   }
+  TRY(lock_, CheckpointLock::take(checkpoints_.path()));
   TRY(const std::optional<Checkpoint> found, begin_from(checkpoints_, flags_.resume));
   if (found) {
     begin_ = *found;

@@ -551,6 +551,25 @@ class Kill9(ImportTest):
         _, err = self.run_import("--resume", file, expect=FAILED)
         self.assertIn("remove it to begin again", err)
 
+    def test_an_import_that_still_runs_is_not_resumed(self):
+        server = self.served()
+        url = ("--url", f"http://127.0.0.1:{server.port}")
+        file = self.write("a.txt", "".join(line("m", T + i, i, host="a") + "\n"
+                                           for i in range(1000)))
+        checkpoint = self.scratch / "halite-import.checkpoint"
+        process = self.start_import(*url, "--rate", "1", file)
+        self.addCleanup(process.kill)
+        self.eventually("a checkpoint", checkpoint.exists)
+        for more in ((), ("--resume",)):
+            _, err = self.run_import(*url, *more, file, expect=FAILED)
+            self.assertIn("another import, export or migration that still runs uses it", err)
+        self.assertIsNone(process.poll())
+        self.assertTrue(checkpoint.exists())
+        process.kill()
+        process.communicate()
+        self.run_import(*url, "--resume", file)
+        self.assertEqual(list(self.scratch.glob("*checkpoint*")), [])
+
     def test_resumes_before_the_first_interval(self):
         file = self.make_file("a.txt", False)
         errors = self.scratch / "errors"

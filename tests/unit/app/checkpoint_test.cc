@@ -201,5 +201,22 @@ TEST_F(CheckpointTest, FilesThatAreOneAreFound) {
   EXPECT_EQ(fault("-", "-"), "");
 }
 
+TEST_F(CheckpointTest, OneTaskAtATime) {
+  {
+    const auto first = CheckpointLock::take(path_);
+    ASSERT_TRUE(first) << first.error().message;
+    const auto second = CheckpointLock::take(path_);
+    ASSERT_FALSE(second);
+    EXPECT_EQ(second.error().code, Errc::kConflict);
+    EXPECT_TRUE(second.error().message.starts_with(path_ + ": another import, export or"));
+    EXPECT_TRUE(CheckpointLock::take(path_ + "2"));
+    EXPECT_TRUE(CheckpointLock::take(""));
+  }
+  EXPECT_TRUE(CheckpointLock::take(path_));
+  EXPECT_FALSE(std::filesystem::exists(path_ + ".lock"));
+  write(path_ + ".lock", "");  // of a task that was killed
+  EXPECT_TRUE(CheckpointLock::take(path_));
+}
+
 }  // namespace
 }  // namespace halite::app
