@@ -75,19 +75,16 @@ Result<S3Options> s3_options(const std::string& place, const S3Settings& setting
   return options;
 }
 
-Result<void> check_is_outside(const std::string& backups, const std::string& data_dir) {
+// Whether a directory is in another one or the same, perhaps through links.
+Result<bool> is_inside(const std::string& inner_dir, const std::string& outer_dir) {
   std::error_code error;
-  const auto normal = std::filesystem::absolute(backups).lexically_normal();
-  const std::filesystem::path inner = std::filesystem::weakly_canonical(normal, error);
-  if (error) return fail(Errc::kUnavailable, backups + ": " + error.message());
+  const std::filesystem::path inner = std::filesystem::weakly_canonical(
+      std::filesystem::absolute(inner_dir).lexically_normal(), error);
+  if (error) return fail(Errc::kUnavailable, inner_dir + ": " + error.message());
   const std::filesystem::path outer = std::filesystem::weakly_canonical(
-      std::filesystem::absolute(data_dir).lexically_normal(), error);
-  if (error) return fail(Errc::kUnavailable, data_dir + ": " + error.message());
-  if (std::ranges::mismatch(inner, outer).in2 != outer.end()) return {};
-  return fail(
-      Errc::kConflict,
-      fmt::format("{} is inside the data directory {}: choose another directory for backups",
-                  backups, data_dir));
+      std::filesystem::absolute(outer_dir).lexically_normal(), error);
+  if (error) return fail(Errc::kUnavailable, outer_dir + ": " + error.message());
+  return std::ranges::mismatch(inner, outer).in2 == outer.end();
 }
 
 }  // namespace
@@ -117,10 +114,25 @@ Result<void> check_backup_place(const std::string& place, const S3Settings& sett
                                 const std::string& data_dir) {
   if (!is_remote_place(place)) {
     TRY_VOID(check_is_path(place));
-    return check_is_outside(place, data_dir);
+    TRY(const bool inside, is_inside(place, data_dir));
+    if (!inside) return {};
+    return fail(
+        Errc::kConflict,
+        fmt::format("{} is inside the data directory {}: choose another directory for backups",
+                    place, data_dir));
   }
   TRY_VOID(s3_options(place, settings));
   return {};
+}
+
+Result<void> check_restore_place(const std::string& place, const std::string& data_dir) {
+  if (is_remote_place(place)) return {};
+  TRY_VOID(check_is_path(place));
+  TRY(const bool inside, is_inside(data_dir, place));
+  if (!inside) return {};
+  return fail(Errc::kConflict,
+              fmt::format("{} is inside the backup repository {}: choose another data directory",
+                          data_dir, place));
 }
 
 Result<std::unique_ptr<storage::backup::BackupStore>> open_backup_store(const BackupPlace& place) {

@@ -29,6 +29,11 @@ namespace halite::app {
 [[nodiscard]] Result<void> check_backup_place(const std::string& place, const S3Settings& settings,
                                               const std::string& data_dir);
 
+// kConflict: a data directory to create in the directory of the backups, where it would be taken
+// for a part of them; otherwise as above.
+[[nodiscard]] Result<void> check_restore_place(const std::string& place,
+                                               const std::string& data_dir);
+
 struct BackupPlace {
   std::string place;
   const S3Settings& s3;

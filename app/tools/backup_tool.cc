@@ -93,6 +93,7 @@ Result<BackupResult> backup_locked(const Options& options, const std::string& to
 Result<BackupResult> restored_from(const Options& options, const RestoreFlags& flags,
                                    const Print& err) {
   TRY_VOID(check_is_path(flags.data_dir));
+  TRY_VOID(check_restore_place(flags.from, flags.data_dir));
   const storage::backup::BackupContext work = work_of(options, err);
   TRY(const auto store, open_store(flags.from, options, *work.files));
   return storage::backup::restore(work, *store, flags.backup, normal_dir(flags.data_dir));

@@ -111,6 +111,12 @@ class Backups(support.HaliteTest):
         self.assertFalse((self.scratch / "data" / "kept").exists())
         code, out, err = self.run_halite("backup", "--data-dir", "data", "--to", "kept")
         self.assertEqual(code, 0, out + err)
+        (self.scratch / "kept-link").symlink_to(self.scratch / "kept")
+        for inside in ("kept/in", "kept", "kept-link/in", "./again/../kept/a/b"):
+            code, _, err = self.run_halite("restore", "--from", "kept", "--data-dir", inside)
+            self.assertEqual(code, 2)
+            self.assertIn("is inside the backup repository", err)
+        self.assertFalse((self.scratch / "kept" / "in").exists())
         code, out, err = self.run_halite("restore", "--from", "kept", "--data-dir", "again")
         self.assertEqual(code, 0, out + err)
         again = self.started(self.scratch / "again")
