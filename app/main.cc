@@ -166,7 +166,7 @@ void declare_compare(CLI::App& compare, halite::app::CompareOptions& options) {
       "Distance of \"now\" before the current time, because points still arrive (default: 60000)");
   compare.add_option("--timeout-ms", options.http.timeout_ms,
                      "Timeout of one answer (default: 60000)");
-  compare.footer("Exit status: 0 all answers match, 1 some differ, 2 no query was sent.");
+  compare.footer("Exit status: 0 all answers match, 1 some differ, 2 nothing was compared.");
 }
 
 int run_compare(const halite::app::CompareOptions& options) {
