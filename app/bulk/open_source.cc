@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -49,6 +50,23 @@ Result<TimestampMs> parse_edge(std::string_view flag, const std::string& text,
   return time;
 }
 
+// Whether a text is a selector of PromQL, which would name other series, or none.
+bool is_promql(std::string_view text, const query::MetricAndFilters& parsed) {
+  if (parsed.metric.empty()) return true;
+  const auto negated = [](const query::Filter& filter) { return filter.filter.key.ends_with('!'); };
+  if (std::ranges::any_of(parsed.filters, negated)) return true;
+  // A function of a filter, regexp(...), may have any text.
+  const std::string_view plain = text.substr(0, text.find('('));
+  return plain.contains("=\"") || plain.contains("=~");
+}
+
+std::unexpected<Error> refuse_match(std::string_view text, std::string_view why) {
+  return fail(Errc::kInvalidArgument,
+              fmt::format("--match: \"{}\": {}; write METRIC or METRIC{{TAG=FILTER,...}}, where "
+                          "FILTER is h1, h1|h2, web*, not_literal_or(h1) or regexp(^web)",
+                          text, why));
+}
+
 }  // namespace
 
 Result<std::vector<SourceMatch>> parse_matches(const std::vector<std::string>& texts) {
@@ -56,10 +74,8 @@ Result<std::vector<SourceMatch>> parse_matches(const std::vector<std::string>& t
   std::vector<SourceMatch> matches;
   for (const std::string& text : texts) {
     auto parsed = query::parse_metric(text, regexps);
-    if (!parsed) {
-      return fail(Errc::kInvalidArgument,
-                  fmt::format("--match: \"{}\": {}", text, parsed.error().message));
-    }
+    if (!parsed) return refuse_match(text, parsed.error().message);
+    if (is_promql(text, *parsed)) return refuse_match(text, "PromQL does not work here");
     SourceMatch match{.metric = std::move(parsed->metric), .filters = {}};
     for (query::Filter& filter : parsed->filters) match.filters.push_back(std::move(filter.filter));
     matches.push_back(std::move(match));

@@ -217,6 +217,11 @@ class Choice(ExportTest):
         for arguments, said in (
                 (("--format", "cobol"), "cobol"), (("--start", T + 1, "--end", T), "--start"),
                 (("--start", "soon"), "--start"), (("--match", "a{b"), "--match"),
+                (("--match", "m{host!=h1}"), "write METRIC or METRIC{TAG=FILTER,...}"),
+                (("--match", 'm{host="h1"}'), "not_literal_or(h1)"),
+                (("--match", 'm{host=~"h.*"}'), "PromQL"),
+                (("--match", 'm{host!~"h.*"}'), "not_literal_or(h1)"),
+                (("--match", "{host=h1}"), "PromQL"),
                 (("--start", "2023/99/99"), "no date"), (("--end", "2023/02/29"), "no date"),
                 (("--end", "2023/01/01-24:00:00"), "no date"),
                 (("--checkpoint-interval", "nan"), "--checkpoint-interval"),
