@@ -42,7 +42,7 @@ struct PromqlAnswer {
 struct SeriesQuestion {
   std::vector<Selector> selectors;  // a series that several name is found once; none: all series
   TimeRange range;                  // series without a point in it may be found, too
-  bool bounded = false;             // such series are left out where the store tells them cheaply
+  bool bounded = false;             // leave such series out, if the store can tell them at low cost
   std::size_t limit = 0;            // of what is found; 0: none
 };
 

@@ -9,10 +9,10 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
-#include <boost/unordered/unordered_flat_set.hpp>
 #include <fmt/format.h>
 
 #include "query/promql/eval/evaluator.h"
+#include "query/selection/present_series.h"
 #include "query/selection/series_search.h"
 #include "storage/cells/counters/counter_store.h"
 
@@ -124,20 +124,6 @@ Task<std::shared_ptr<PromqlAnswer>> evaluate(PromqlStores stores,
   co_return answer;
 }
 
-// Of series that were found, keeps those with points in the range, where the store tells it cheaply
-// and they are not counters, whose sums are stored elsewhere.
-Task<void> keep_present(PromqlStores stores, const std::string& metric, TimeRange range,
-                        FoundMetric& found) {
-  const bool counts = stores.counters != nullptr && stores.counters->rule_of(metric) != nullptr;
-  if (counts || found.series.empty() || !stores.points->has_cheap_last()) co_return Result<void>();
-  auto looking = stores.points->last(found.selection, range);
-  CO_TRY(const storage::PinnedLastPoints points, co_await std::move(looking));
-  boost::unordered_flat_set<storage::SeriesId> present;
-  for (const storage::LastPoint& point : points) present.insert(point.series);
-  found.series.erase_if([&present](storage::SeriesId id) { return !present.contains(id); });
-  co_return Result<void>();
-}
-
 using SeriesUse = std::function<Result<bool>(const storage::Series& series)>;
 
 // Passes all series that the question names to `use`, until that returns false.
@@ -159,7 +145,7 @@ Task<void> find_all(PromqlStores stores, SeriesQuestion question,
       selections->push_back(found.selection);
     }
     if (question.bounded) {
-      auto keeping = keep_present(stores, metrics[i], question.range, found);
+      auto keeping = keep_present(stores.points, stores.counters, question.range, budget, &found);
       CO_TRY_VOID(co_await std::move(keeping));
     }
     std::size_t seen = 0;

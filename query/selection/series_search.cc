@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "storage/catalog/names/name_kind.h"
 #include "storage/cells/counters/counter_store.h"
 
 namespace halite::query {
@@ -24,6 +25,20 @@ std::optional<std::uint64_t> known_count(const storage::PointStore& store,
     count += shard.series;
   }
   return count;
+}
+
+// Whether a store can have the names, for matchers may ask for any.
+bool may_exist(const storage::SeriesQuery& query) {
+  using storage::NameKind;
+  const auto is_name = [](NameKind kind, std::string_view name) {
+    return storage::check_name(kind, name).has_value();
+  };
+  const auto may_pass = [&is_name](const storage::TagFilter& filter) {
+    return is_name(NameKind::kTagKey, filter.key) &&
+           (filter.type != storage::FilterType::kLiteralOr ||
+            is_name(NameKind::kTagValue, filter.pattern));
+  };
+  return is_name(NameKind::kMetric, query.metric) && std::ranges::all_of(query.filters, may_pass);
 }
 
 }  // namespace
@@ -73,13 +88,12 @@ storage::SeriesQuery SeriesSearch::query_of(std::string metric) const {
   return query;
 }
 
-// Null: a name does not exist, or no store can have it. Its filters are known to compile.
+// Null: a name does not exist.
 Task<SeriesSearch::SelectionPtr> SeriesSearch::select(storage::SeriesQuery query) {
+  if (!may_exist(query)) co_return nullptr;
   auto selecting = store_.select(std::move(query), {.budget = budget_, .counters = budget_});
   Result<SelectionPtr> selected = co_await std::move(selecting);
-  const bool unknown = !selected && (selected.error().code == Errc::kNotFound ||
-                                     selected.error().code == Errc::kInvalidArgument);
-  if (unknown) co_return nullptr;
+  if (!selected && selected.error().code == Errc::kNotFound) co_return nullptr;
   co_return selected;
 }
 

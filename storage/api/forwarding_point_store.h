@@ -50,7 +50,7 @@ class ForwardingPointStore : public PointStore {
                               TimeRange range) override {
     return inner_.last(std::move(selection), range);
   }
-  [[nodiscard]] bool has_cheap_last() const override { return inner_.has_cheap_last(); }
+  [[nodiscard]] bool has_local_points() const override { return inner_.has_local_points(); }
   Task<ReadEstimate> estimate(std::shared_ptr<const Selection> selection,
                               TimeRange range) override {
     return inner_.estimate(std::move(selection), range);

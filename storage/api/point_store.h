@@ -214,9 +214,9 @@ class PointStore : public BlockSource, public PointSink {
   virtual Task<PinnedLastPoints> last(std::shared_ptr<const Selection> selection,
                                       TimeRange range) = 0;
 
-  // Whether last() of all series of a metric may be called to tell which of them have points.
-  // False: it asks other machines for rows of each.
-  [[nodiscard]] virtual bool has_cheap_last() const { return false; }
+  // Whether no other machine is asked for points: then last() may be called for many series only to
+  // tell which of them have points.
+  [[nodiscard]] virtual bool has_local_points() const { return false; }
 
   // Estimates the cost of reading the selection in the range, without reading it; may be wrong by a
   // factor. kUnsupported: the store cannot estimate.

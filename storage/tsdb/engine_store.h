@@ -83,7 +83,7 @@ class EngineStore final : public PointStore {
       const Selection& selection) const override;
   Task<PinnedSeries> lookup(std::shared_ptr<const Selection> selection, std::size_t limit) override;
   Task<PinnedLastPoints> last(std::shared_ptr<const Selection> selection, TimeRange range) override;
-  [[nodiscard]] bool has_cheap_last() const override { return true; }
+  [[nodiscard]] bool has_local_points() const override { return true; }
   Task<ReadEstimate> estimate(std::shared_ptr<const Selection> selection, TimeRange range) override;
   Task<std::uint64_t> delete_range(std::shared_ptr<const Selection> selection,
                                    TimeRange range) override;
