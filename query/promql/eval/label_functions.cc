@@ -135,7 +135,7 @@ std::strong_ordering compare_naturally(std::string_view a, std::string_view b) {
 
 }  // namespace
 
-Result<void> LabelTexts::check(std::size_t bytes) {
+Result<void> LabelTexts::check_room(std::size_t bytes) {
   if (bytes > kLabelValueBytesMax) {
     return fail(Errc::kTooLarge,
                 fmt::format("a label would have a value of {} bytes; at most {} are "
@@ -179,11 +179,12 @@ Result<void> label_replace(Vector& vector, std::string_view target, std::string_
       static_cast<std::size_t>(compiled.NumberOfCapturingGroups()) + 1);
   for (Row& row : vector.rows) {
     const std::string_view value = row.labels.get(source);
+    TRY_VOID(texts.look_at(value));
     if (!compiled.Match(re2_text(value), 0, value.size(), re2::RE2::UNANCHORED, groups.data(),
                         static_cast<int>(groups.size()))) {
       continue;
     }
-    TRY_VOID(texts.check(expansion.bytes(groups)));
+    TRY_VOID(texts.check_room(expansion.bytes(groups)));
     TRY(const std::string_view text, texts.keep(expansion.expand(groups)));
     row.labels.set(target, text);
   }
@@ -204,7 +205,7 @@ Result<void> label_join(Vector& vector, std::string_view target, std::string_vie
   for (Row& row : vector.rows) {
     std::size_t bytes = sources.size() * separator.size();
     for (const std::string_view source : sources) bytes += row.labels.get(source).size();
-    TRY_VOID(texts.check(bytes));
+    TRY_VOID(texts.check_room(bytes));
     std::string text;
     for (std::size_t i = 0; i < sources.size(); ++i) {
       if (i > 0) text += separator;

@@ -14,13 +14,18 @@ namespace halite::query::promql {
 // Of a value that a function makes. Prometheus has no limit.
 inline constexpr std::size_t kLabelValueBytesMax = 1 << 20;
 
-// The texts that a function makes. They count as work in the budget, which is checked now and then.
+// The texts that a function makes. Their memory counts while it runs, and the budget is checked now
+// and then. The references outlive it; not thread-safe. Errors of the budget, and:
 class LabelTexts {
  public:
   LabelTexts(TextArena& arena, WorkBudget& budget) : arena_(arena), work_(budget) {}
 
+  // That a value is read.
+  [[nodiscard]] Result<void> look_at(std::string_view value) {
+    return work_.values(1 + value.size());
+  }
   // kTooLarge: `bytes` are more than a value or all texts may have.
-  [[nodiscard]] Result<void> check(std::size_t bytes);
+  [[nodiscard]] Result<void> check_room(std::size_t bytes);
   [[nodiscard]] Result<std::string_view> keep(std::string text);
 
  private:
