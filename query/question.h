@@ -105,6 +105,10 @@ struct Question {
   // staleness markers too, and each point with its own type.
   bool as_stored = false;
   bool with_ids = false;  // answer also the ids of tags and series: expressions join by them
+
+  [[nodiscard]] bool answers_as_stored(const SubQuestion& sub) const {
+    return as_stored && sub.aggregator == "none" && !sub.rate && !sub.downsample;
+  }
 };
 
 }  // namespace halite::query

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/check.h"
 #include "query/operators/accumulator.h"
 #include "query/parse/aggregator.h"
 
@@ -191,27 +192,29 @@ Result<void> GroupMerge::emit(TimestampMs time, AnswerSeries& out) {
   return check_infinity(out, out.times.size() - 1);
 }
 
-Result<void> GroupMerge::copy(std::span<Member* const> members, TimestampMs cap, AnswerSeries& out,
+// A group of the aggregator `none` has one member.
+Result<void> GroupMerge::copy(Member& member, TimestampMs cap, AnswerSeries& out,
                               QueryBudget& budget) const {
-  const std::size_t before = out.times.size();
-  for (Member* const member : members) {
-    PointColumns& points = member->points;
-    const auto begin = std::ranges::lower_bound(points.times, plan_->asked.begin);
-    const auto end = std::ranges::lower_bound(points.times, std::min(cap, plan_->asked.end));
-    const auto end_at = static_cast<std::size_t>(end - points.times.begin());
-    for (auto i = static_cast<std::size_t>(begin - points.times.begin()); i < end_at; ++i) {
-      out.times.push_back(points.times[i]);
-      out.values.push_back(points.values[i]);
-      out.floats.push_back(points.floats[i] != 0);
-    }
-    points.drop_front(end_at);
+  PointColumns& points = member.points;
+  const auto begin = std::ranges::lower_bound(points.times, plan_->asked.begin);
+  const auto end = std::ranges::lower_bound(points.times, std::min(cap, plan_->asked.end));
+  const auto end_at = static_cast<std::size_t>(end - points.times.begin());
+  for (auto i = static_cast<std::size_t>(begin - points.times.begin()); i < end_at; ++i) {
+    out.times.push_back(points.times[i]);
+    out.values.push_back(points.values[i]);
+    out.floats.push_back(points.floats[i] != 0);
   }
-  return budget.add_output_points(out.times.size() - before);
+  TRY_VOID(budget.add_output_points(static_cast<std::uint64_t>(end - begin)));
+  points.drop_front(end_at);
+  return {};
 }
 
 Result<void> GroupMerge::merge(std::span<Member* const> members, TimestampMs cap, AnswerSeries& out,
                                QueryBudget& budget) {
-  if (plan_->as_stored) return copy(members, cap, out, budget);
+  if (plan_->as_stored) {
+    HALITE_CHECK(members.size() == 1, "series that are not aggregated are not merged");
+    return copy(*members.front(), cap, out, budget);
+  }
   const TimestampMs horizon = std::min(cap, load(members));
   TimestampMs time = kNever;
   for (const TimestampMs next : next_times_) time = std::min(time, next);

@@ -80,9 +80,9 @@ class GroupMerge {
     bool has_current = false;
   };
 
-  // Copies the points instead: a group has one member.
-  [[nodiscard]] Result<void> copy(std::span<Member* const> members, TimestampMs cap,
-                                  AnswerSeries& out, QueryBudget& budget) const;
+  // Copies the points instead.
+  [[nodiscard]] Result<void> copy(Member& member, TimestampMs cap, AnswerSeries& out,
+                                  QueryBudget& budget) const;
   TimestampMs load(std::span<Member* const> members);
   void load_seed(GroupSlot& slot) const;
   void load_next(GroupSlot& slot) const;

@@ -179,7 +179,6 @@ Result<Question> parse_question_uri(const Parameters& parameters, const ParseCon
   flags.use_views = !has(parameters, "no_views");
   flags.approximate_views = has(parameters, "approximate_views");
   flags.arrays = has(parameters, "arrays");
-  flags.as_stored = has(parameters, "as_stored");
 
   for (const bool by_tsuid : {true, false}) {
     for (const auto& [key, value] : parameters) {

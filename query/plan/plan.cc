@@ -164,8 +164,7 @@ Result<SubPlan> make_plan(const Question& question, const SubQuestion& sub,
   plan.asked =
       question.whole_scan ? plan.scan : TimeRange{.begin = question.begin, .end = question.end};
   plan.rate = sub.rate;
-  plan.as_stored = question.as_stored && plan.aggregator->kind == AggregatorKind::kNone &&
-                   !sub.rate && !sub.downsample;
+  plan.as_stored = question.answers_as_stored(sub);
   if (sub.downsample) {
     TRY(plan.downsample, make_downsample(question, *sub.downsample, plan.scan, output_points_max));
   }

@@ -1,7 +1,7 @@
 // GET, POST, DELETE /api/query: reads points.
 //
 // GET         start, end, m=<agg>:[..:]<metric>[{tags}][{filters}], tsuid, ms, arrays, show_query,
-//             show_tsuids, show_stats, show_summary, as_stored, ..: query/parse/question_uri.cc
+//             show_tsuids, show_stats, show_summary, ..: query/parse/question_uri.cc
 // POST        {"start","end","queries":[{"aggregator","metric",..}],..}; ?arrays and
 //             ?as_stored in the URI as well: query/parse/question_json.cc
 // DELETE      as GET, and removes the points in the answer; so does POST with "delete":true. Both

@@ -282,10 +282,11 @@ char* AnswerSource::write_value(char* to, const query::AnswerSeries& series, std
   }
   const double value = as_double(series.values[i]);
   if (std::isfinite(value)) return write_java_double(to, value);
-  if (std::isnan(value) && answer_->question.as_stored) {
+  const query::SubQuestion& sub = answer_->question.queries[series.query_index];
+  if (std::isnan(value) && answer_->question.answers_as_stored(sub)) {
     return fmt::format_to(to, "\"NaN:{:016X}\"", series.values[i]);
   }
-  const auto& downsample = answer_->question.queries[series.query_index].downsample;
+  const auto& downsample = sub.downsample;
   const bool null = std::isnan(value) && downsample && downsample->fill == query::FillPolicy::kNull;
   const std::string_view text = null                ? "null"
                                 : std::isnan(value) ? "\"NaN\""

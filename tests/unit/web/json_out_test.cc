@@ -95,9 +95,16 @@ TEST(JsonOut, NansAsStored) {
   series.values[2] = double_bits(kNaN);
   Answer answer = answer_of({series});
   answer.question.as_stored = true;
+  query::SubQuestion& sub = answer.question.queries.front();
+  sub.aggregator = "none";
   EXPECT_NE(answer_json(answer).find(
                 R"({"1":"Infinity","2":"NaN:7FF0000000000002","3":"NaN:7FF8000000000000"})"),
             std::string::npos);
+  sub.downsample.emplace().fill = query::FillPolicy::kNull;
+  EXPECT_NE(answer_json(answer).find(R"({"1":"Infinity","2":null,"3":null})"), std::string::npos);
+  sub.downsample.reset();
+  sub.aggregator = "sum";
+  EXPECT_NE(answer_json(answer).find(R"({"1":"Infinity","2":"NaN","3":"NaN"})"), std::string::npos);
 }
 
 TEST(JsonOut, ShowTsuids) {

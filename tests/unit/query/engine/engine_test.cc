@@ -57,6 +57,7 @@ TEST(QueryEngine, PointsAsTheyAreStored) {
   world.put("m host=a", kT + 1'000, double_bits(0.5), true);
   world.put("m host=a", kT + 2'000, double_bits(-kInfinity), true);
   put(world, "m host=b", kT + 1'000, 7);
+  world.put("m host=b", kT + 2'000, kStaleMarker, true);
   const auto ask = [&world](std::string_view sub_query) {
     return world.ask_json(fmt::format(R"({{"start":{},"end":{},"queries":[{{"metric":"m",{}}}]}})",
                                       kT, kT + 2'000, sub_query),
@@ -70,7 +71,7 @@ TEST(QueryEngine, PointsAsTheyAreStored) {
   EXPECT_THAT(first.values,
               ElementsAre(integer_bits(kNoDouble), double_bits(0.5), double_bits(-kInfinity)));
   EXPECT_THAT(first.floats, ElementsAre(false, true, true));
-  EXPECT_THAT(answer->series.back().values, ElementsAre(integer_bits(7)));
+  EXPECT_THAT(answer->series.back().values, ElementsAre(integer_bits(7), kStaleMarker));
   // Other queries compute with the points.
   for (const char* const computed :
        {R"("aggregator":"sum")", R"("aggregator":"none","downsample":"1s-sum")",
