@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "app/client/server_answer.h"
 #include "common/json/json_value.h"
 #include "common/log.h"
 #include "common/threads/run_here.h"
@@ -16,6 +17,7 @@ namespace {
 
 // The body of a successful answer.
 Result<std::string> ask_once(const Peer& peer, HttpRequest request) {
+  const std::string path = request.target.substr(0, request.target.find('?'));
   Result<HttpReply> reply = run_here(send_http(peer, std::move(request), HttpLimits()));
   // A shorter time may be answered in time.
   if (!reply && reply.error().code == Errc::kTimeout) reply.error().code = Errc::kTooLarge;
@@ -27,8 +29,7 @@ Result<std::string> ask_once(const Peer& peer, HttpRequest request) {
   Errc code = Errc::kInvalidArgument;
   if (reply->status == kTooLarge || reply->status == kTooManySamples) code = Errc::kTooLarge;
   if (reply->status == kTooManyRequests || reply->status / 100 == 5) code = Errc::kUnavailable;
-  return fail(code, fmt::format("the server answered {}: {}", reply->status,
-                                std::string_view(reply->body).substr(0, 300)));
+  return fail(code, answer_text(peer, path, *reply));
 }
 
 }  // namespace

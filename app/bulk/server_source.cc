@@ -4,10 +4,9 @@
 #include <string_view>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "app/bulk/opentsdb_source.h"
 #include "app/bulk/promql_sources.h"
+#include "app/client/server_answer.h"
 #include "common/threads/run_here.h"
 
 namespace halite::app {
@@ -21,8 +20,7 @@ Result<bool> takes(const Peer& peer, std::string_view target) {
   constexpr unsigned kUnauthorized = 401;
   constexpr unsigned kForbidden = 403;
   if (reply.status == kUnauthorized || reply.status == kForbidden || reply.status / 100 == 5) {
-    return fail(Errc::kUnavailable, fmt::format("the server answered {}: {}", reply.status,
-                                                std::string_view(reply.body).substr(0, 300)));
+    return fail(Errc::kUnavailable, answer_text(peer, target.substr(0, target.find('?')), reply));
   }
   return false;
 }

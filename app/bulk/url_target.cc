@@ -47,7 +47,7 @@ std::string_view text_of(const boost::json::value* value) {
                                                 : std::string_view();
 }
 
-bool passes(const HttpReply& reply) {
+bool is_temporary(const HttpReply& reply) {
   constexpr unsigned kTooMany = 429;
   return reply.status == kTooMany || reply.status >= 500;
 }
@@ -56,35 +56,38 @@ bool passes(const HttpReply& reply) {
 std::chrono::milliseconds retry_after(const HttpReply& reply) {
   constexpr std::int64_t kSecondsMax = 86'400;
   std::int64_t seconds = 0;
-  if (!passes(reply) || !read_number(reply.retry_after, seconds)) seconds = 0;
+  if (!is_temporary(reply) || !read_number(reply.retry_after, seconds)) seconds = 0;
   return std::chrono::seconds(std::clamp<std::int64_t>(seconds, 0, kSecondsMax));
 }
 
 // The error of an answer that is about the whole request.
 std::unexpected<Error> refusal_of(const Peer& peer, std::string_view path, const HttpReply& reply) {
-  return fail(passes(reply) ? Errc::kUnavailable : Errc::kInvalidArgument,
+  return fail(is_temporary(reply) ? Errc::kUnavailable : Errc::kInvalidArgument,
               answer_text(peer, path, reply));
 }
 
 // The answer is none of this path of OpenTSDB or Halite.
-std::unexpected<Error> foreign(const Peer& peer, std::string_view path, const HttpReply& reply) {
+std::unexpected<Error> unexpected_answer(const Peer& peer, std::string_view path,
+                                         const HttpReply& reply) {
   return fail(Errc::kInvalidArgument,
               fmt::format("{}; neither Halite nor OpenTSDB answers so: check the URL",
                           answer_text(peer, path, reply)));
 }
 
-// The object at a path that needs the role read. Null: only writing is allowed.
-Result<boost::json::value> ask_object(const Peer& peer, std::string_view path) {
+// The object at a path that needs the role read. Null: only writing is allowed, or the settings are
+// not shown to anybody, as behind some proxies.
+Result<boost::json::value> get_object(const Peer& peer, std::string_view path) {
   TRY(const HttpReply reply,
       run_here(send_http(peer, {.target = std::string(path), .body = {}}, HttpLimits())));
   constexpr unsigned kForbidden = 403;
-  if (reply.status == kForbidden) return boost::json::value();
+  const bool hidden = path == kConfigPath && reply.status / 100 == 4 && !is_temporary(reply);
+  if (reply.status == kForbidden || hidden) return boost::json::value();
   if (reply.status / 100 != 2) return refusal_of(peer, path, reply);
   boost::system::error_code error;
   boost::json::value value = parse_answer(reply.body, error);
-  if (error || !value.is_object()) return foreign(peer, path, reply);
+  if (error || !value.is_object()) return unexpected_answer(peer, path, reply);
   if (path == kVersionPath && text_of(value.get_object().if_contains("version")).empty()) {
-    return foreign(peer, path, reply);
+    return unexpected_answer(peer, path, reply);
   }
   return value;
 }
@@ -264,7 +267,7 @@ std::vector<ingest::RefusedLine> merged(std::vector<ingest::RefusedLine> refused
 }
 
 // Whether an answer of success that names no failures is one of /api/put.
-bool says_all_stored(const HttpReply& reply, const boost::json::value& answer) {
+bool reports_success(const HttpReply& reply, const boost::json::value& answer) {
   constexpr unsigned kNoContent = 204;
   if (reply.status == kNoContent) return true;
   const boost::json::object* const object = answer.if_object();
@@ -303,13 +306,14 @@ class UrlPart final : public ImportPart {
         error || !answer.is_object() ? nullptr : answer.get_object().if_contains("errors");
     if (errors == nullptr || !errors->is_array()) {
       if (reply.status / 100 != 2) return refusal_of(peer_, kPutPath, reply);
-      if (!says_all_stored(reply, answer)) return foreign(peer_, kPutPath, reply);
+      if (!reports_success(reply, answer)) return unexpected_answer(peer_, kPutPath, reply);
       imported.points += body.lines.size();
       return {};
     }
     const std::size_t failures = errors->get_array().size();
     if (reply.status / 100 != 2 && failures == 0) return refusal_of(peer_, kPutPath, reply);
-    if (failures == 0 && !says_all_stored(reply, answer)) return foreign(peer_, kPutPath, reply);
+    if (failures == 0 && !reports_success(reply, answer))
+      return unexpected_answer(peer_, kPutPath, reply);
     // A server that could not store some now says so by its status; OpenTSDB by the reason.
     FailedPoints failed(body);
     for (const boost::json::value& entry : errors->get_array()) {
@@ -318,7 +322,7 @@ class UrlPart final : public ImportPart {
         return object == nullptr ? nullptr : object->if_contains(name);
       };
       std::string reason(text_of(member("error")));
-      const bool later = passes(reply) || reason.contains("Storage exception");
+      const bool later = is_temporary(reply) || reason.contains("Storage exception");
       imported.refused.push_back(
           {.line = failed.line_of(member("datapoint")).value_or(body.lines.front()),
            .reason = std::move(reason),
@@ -337,8 +341,8 @@ class UrlPart final : public ImportPart {
 
 Result<std::unique_ptr<UrlTarget>> UrlTarget::open(Peer peer, ingest::ImportFormat format,
                                                    const ingest::IngestOptions& options) {
-  TRY_VOID(ask_object(peer, kVersionPath));
-  TRY(const boost::json::value config, ask_object(peer, kConfigPath));
+  TRY_VOID(get_object(peer, kVersionPath));
+  TRY(const boost::json::value config, get_object(peer, kConfigPath));
   const std::size_t body_bytes_max = body_limit(config);
   return std::unique_ptr<UrlTarget>(
       new UrlTarget(std::move(peer), std::move(format), options, body_bytes_max));

@@ -9,6 +9,7 @@
 #include <boost/json.hpp>
 #include <fmt/format.h>
 
+#include "app/client/server_answer.h"
 #include "common/json/json_value.h"
 #include "common/threads/run_here.h"
 #include "common/units.h"
@@ -20,16 +21,10 @@ constexpr std::int64_t kMinuteMs = 60'000;
 
 Result<HttpReply> ask(const ViewsFlags& flags, HttpRequest request) {
   TRY(const Peer server, make_peer(flags.url, flags.files));
+  const std::string path = request.target.substr(0, request.target.find('?'));
   TRY(HttpReply reply, run_here(send_http(server, std::move(request), HttpLimits())));
   if (reply.status / 100 == 2) return reply;
-  boost::system::error_code error;
-  const boost::json::value value = parse_json_value(reply.body, error);
-  const boost::json::value* const message =
-      error ? nullptr : value.find_pointer("/error/message", error);
-  return fail(Errc::kUnavailable, fmt::format("the server answered {}: {}", reply.status,
-                                              message != nullptr && message->is_string()
-                                                  ? std::string_view(message->get_string())
-                                                  : std::string_view(reply.body)));
+  return fail(Errc::kUnavailable, answer_text(server, path, reply));
 }
 
 // 0 if it is absent or null.
