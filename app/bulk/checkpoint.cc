@@ -46,6 +46,8 @@ std::string with_errors(const std::string& errors) {
   return errors.empty() ? "without --errors" : "with --errors " + errors;
 }
 
+std::string lock_path(const std::string& checkpoint) { return checkpoint + ".lock"; }
+
 // Whether two paths name one file, which may not exist yet.
 bool is_same_file(const std::string& one, const std::string& other) {
   namespace fs = std::filesystem;
@@ -60,7 +62,11 @@ bool is_same_file(const std::string& one, const std::string& other) {
 
 }  // namespace
 
-Result<void> check_distinct(const std::vector<WrittenFile>& files) {
+Result<void> check_distinct(std::vector<WrittenFile> files, const std::string& checkpoint) {
+  if (!checkpoint.empty()) {
+    files.push_back({.flag = "--checkpoint", .path = checkpoint});
+    files.push_back({.flag = "the lock of --checkpoint", .path = lock_path(checkpoint)});
+  }
   for (auto file = files.begin(); file != files.end(); ++file) {
     if (file->path.empty() || file->path == "-") continue;
     const auto same = std::find_if(files.begin(), file, [&file](const WrittenFile& before) {
@@ -81,7 +87,7 @@ CheckpointLock::~CheckpointLock() {
 }
 
 Result<std::unique_ptr<CheckpointLock>> CheckpointLock::take(const std::string& checkpoint) {
-  const std::string path = checkpoint + ".lock";
+  const std::string path = lock_path(checkpoint);
   std::unique_ptr<storage::FileLock> lock;
   if (!checkpoint.empty()) {
     auto locked = storage::posix_files()->lock(path);

@@ -51,8 +51,10 @@ struct WrittenFile {
   std::string path;  // empty or "-": none
 };
 
-// kInvalidArgument: two of them are one file, by whatever names. Devices may be given twice.
-[[nodiscard]] Result<void> check_distinct(const std::vector<WrittenFile>& files);
+// kInvalidArgument: two of them, the checkpoint and its lock are one file, by whatever names.
+// Devices may be given twice.
+[[nodiscard]] Result<void> check_distinct(std::vector<WrittenFile> files,
+                                          const std::string& checkpoint);
 
 // kConflict: a task that is resumed was begun with another file of --errors than `now`. `path`: of
 // its checkpoint, which says `before`.

@@ -50,14 +50,15 @@ Result<TimestampMs> parse_edge(std::string_view flag, const std::string& text,
   return time;
 }
 
-// Whether a text is a selector of PromQL, which would name other series, or none.
-bool is_promql(std::string_view text, const query::MetricAndFilters& parsed) {
-  if (parsed.metric.empty()) return true;
-  const auto negated = [](const query::Filter& filter) { return filter.filter.key.ends_with('!'); };
-  if (std::ranges::any_of(parsed.filters, negated)) return true;
-  // A function of a filter, regexp(...), may have any text.
-  const std::string_view plain = text.substr(0, text.find('('));
-  return plain.contains("=\"") || plain.contains("=~");
+// Whether it is a selector of PromQL, which would name other series, or none: m{h!="a"}, m{h=~"a"}.
+bool is_promql(const query::MetricAndFilters& parsed) {
+  using storage::FilterType;
+  return parsed.metric.empty() ||
+         std::ranges::any_of(parsed.filters, [](const query::Filter& filter) {
+           const auto& [type, key, pattern] = filter.filter;
+           const bool quoted = pattern.starts_with('"') || pattern.starts_with("~\"");
+           return key.ends_with('!') || (quoted && type != FilterType::kRegexp);
+         });
 }
 
 std::unexpected<Error> refuse_match(std::string_view text, std::string_view why) {
@@ -75,7 +76,7 @@ Result<std::vector<SourceMatch>> parse_matches(const std::vector<std::string>& t
   for (const std::string& text : texts) {
     auto parsed = query::parse_metric(text, regexps);
     if (!parsed) return refuse_match(text, parsed.error().message);
-    if (is_promql(text, *parsed)) return refuse_match(text, "PromQL does not work here");
+    if (is_promql(*parsed)) return refuse_match(text, "PromQL does not work here");
     SourceMatch match{.metric = std::move(parsed->metric), .filters = {}};
     for (query::Filter& filter : parsed->filters) match.filters.push_back(std::move(filter.filter));
     matches.push_back(std::move(match));

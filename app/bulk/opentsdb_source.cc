@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -110,8 +111,8 @@ class OpentsdbSource final : public ServerSource {
     text.remove_prefix(kNan.size());
     ValueBits bits = 0;
     const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), bits, 16);
-    if (error != std::errc() || stop != text.data() + text.size()) return std::nullopt;
-    return bits;
+    const bool whole = error == std::errc() && stop == text.data() + text.size();
+    return whole && std::isnan(as_double(bits)) ? std::optional(bits) : std::nullopt;
   }
 };
 

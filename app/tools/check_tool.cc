@@ -101,7 +101,8 @@ RepairStatus repair_data_dir(const Options& options, const Print& out, const Pri
   for (const std::string& line : check_lines(repaired->before)) out(line);
   for (const std::string& what : repaired->set_aside) out("set aside: " + what);
   for (const std::string& what : repaired->left) out("left: " + what);
-  if (!repaired->before.findings.empty() && repaired->set_aside.empty() && repaired->left.empty()) {
+  const bool nothing = repaired->set_aside.empty() && repaired->left.empty() && !repaired->ended_by;
+  if (nothing && !repaired->before.findings.empty()) {
     out("nothing was changed: the server answers all that does not need the damaged places; only "
         "a backup has the rest");
   }

@@ -30,9 +30,9 @@ Result<ImportTotals> run_export(const Options& options, const ExportFlags& flags
   if (to_file) {
     checkpoint = flags.checkpoint.empty() ? flags.output + ".checkpoint" : flags.checkpoint;
   }
-  TRY_VOID(check_distinct({{.flag = "--output", .path = flags.output},
-                           {.flag = "--errors", .path = flags.errors},
-                           {.flag = "--checkpoint", .path = checkpoint}}));
+  TRY_VOID(check_distinct(
+      {{.flag = "--output", .path = flags.output}, {.flag = "--errors", .path = flags.errors}},
+      checkpoint));
   TRY(const OpenedSource opened, open_source(options, flags.source));
   ExportJob job{.source = *opened.source, .walk = {}, .format = *format, .path = flags.output};
   job.walk.range = opened.range;

@@ -145,8 +145,7 @@ Result<void> Run::check_flags() const {
                 fmt::format("--format: \"{}\" is not a format; the formats are auto, {}",
                             flags_.format, ingest::format_names()));
   }
-  return check_distinct({{.flag = "--errors", .path = flags_.errors},
-                         {.flag = "--checkpoint", .path = checkpoints_.path()}});
+  return check_distinct({{.flag = "--errors", .path = flags_.errors}}, checkpoints_.path());
 }
 
 Result<ImportTotals> Run::run() {

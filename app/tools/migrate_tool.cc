@@ -214,8 +214,7 @@ Result<bool> run_migration(const Options& from, const Options& to, const Migrate
                 "meanwhile");
   }
   if (flags.copy) {
-    TRY_VOID(check_distinct({{.flag = "--errors", .path = flags.errors},
-                             {.flag = "--checkpoint", .path = checkpoint_of(flags)}}));
+    TRY_VOID(check_distinct({{.flag = "--errors", .path = flags.errors}}, checkpoint_of(flags)));
   }
   TRY(const OpenedSource source, open_source(from, flags.source));
   TRY(std::vector<SourceMatch> matches, parse_matches(flags.source.match));

@@ -182,10 +182,9 @@ TEST_F(CheckpointTest, SaysWhyItCannotBeWritten) {
 }
 
 TEST_F(CheckpointTest, FilesThatAreOneAreFound) {
-  const auto fault = [this](const std::string& one, const std::string& other) {
-    const Result<void> distinct = check_distinct({{.flag = "--output", .path = one},
-                                                  {.flag = "--errors", .path = {}},
-                                                  {.flag = "--checkpoint", .path = other}});
+  const auto fault = [](const std::string& one, const std::string& other) {
+    const Result<void> distinct = check_distinct(
+        {{.flag = "--output", .path = one}, {.flag = "--errors", .path = {}}}, other);
     return distinct ? std::string() : distinct.error().message;
   };
   const std::string name = place_.path() + "/new";
@@ -193,6 +192,8 @@ TEST_F(CheckpointTest, FilesThatAreOneAreFound) {
             "--output and --checkpoint are both " + name + "; give different files");
   EXPECT_NE(fault(name, place_.path() + "/./none/../new"), "");
   EXPECT_EQ(fault(name, name + "er"), "");
+  EXPECT_EQ(fault(name + ".lock", name), "--output and the lock of --checkpoint are both " + name +
+                                             ".lock; give different files");
   std::filesystem::create_symlink(inputs_[1], name);
   EXPECT_NE(fault(name, inputs_[1]), "");
   EXPECT_EQ(fault(name, inputs_[0]), "");
