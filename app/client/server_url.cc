@@ -20,9 +20,7 @@ std::string_view default_port(UrlPorts ports, bool secure) {
 }
 
 bool is_loopback(std::string_view host) {
-  return equal_ignoring_case(host, "localhost") || host == "::1" ||
-         (host.starts_with("127.") &&
-          host.find_first_not_of("0123456789.") == std::string_view::npos);
+  return equal_ignoring_case(host, "localhost") || host == "127.0.0.1" || host == "::1";
 }
 
 }  // namespace

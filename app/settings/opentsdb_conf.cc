@@ -208,7 +208,7 @@ Result<OpentsdbConf> apply_opentsdb_properties(const std::vector<JavaProperty>& 
   }
   for (const auto& [key, given] : values) conf.properties[key] = given.value;
   for (const JavaProperty& property : properties) {
-    if (std::ranges::contains(known, property.key)) continue;
+    if (std::ranges::find(known, property.key) != known.end()) continue;
     const std::string_view near = nearest_name(property.key, known);
     conf.unknown.push_back(
         fmt::format("{} in line {}{}", property.key, property.line,

@@ -70,12 +70,12 @@ Result<void> set_graphite(const Options& options, web::WebOptions& web) {
 // Whether a listener at one of the addresses excludes one at the other. Does not resolve names.
 bool listeners_conflict(const web::ListenAddress& one, const web::ListenAddress& other) {
   if (one.port != other.port || one.port == 0) return false;
-  if (one.address == other.address) return true;
-  const auto is_ipv6 = [](const web::ListenAddress& each) { return each.address.contains(':'); };
-  const auto is_all = [](const web::ListenAddress& each) {
-    return each.address == "0.0.0.0" || each.address == "::";
+  // [::] takes IPv4, too.
+  const auto takes = [](const web::ListenAddress& all, const web::ListenAddress& each) {
+    return all.address == "::" || all.address == each.address ||
+           (all.address == "0.0.0.0" && !each.address.contains(':'));
   };
-  return is_ipv6(one) == is_ipv6(other) && (is_all(one) || is_all(other));
+  return takes(one, other) || takes(other, one);
 }
 
 Result<void> check_listeners(const Options& options) {

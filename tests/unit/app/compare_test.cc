@@ -217,7 +217,7 @@ TEST(ServerUrl, IsTheSameServerByAnotherName) {
   };
   EXPECT_TRUE(same("http://127.0.0.1:4242", "http://localhost"));
   EXPECT_TRUE(same("http://LOCALHOST", "http://[::1]/"));
-  EXPECT_TRUE(same("http://127.0.0.1", "http://127.1.2.3"));
+  EXPECT_FALSE(same("http://127.0.0.1", "http://127.0.0.2"));
   EXPECT_TRUE(same("http://TSD.example/a", "http://tsd.example/a"));
   EXPECT_FALSE(same("http://127.0.0.1:4242", "http://localhost:4243"));
   EXPECT_FALSE(same("http://tsd/a", "http://tsd/b"));

@@ -329,6 +329,7 @@ TEST(Settle, ListenersOfOnePortAreRefused) {
   EXPECT_THAT(error_of("127.0.0.1:4242", ":2003", "localhost:2003"),
               HasSubstr("graphite.listen = \":2003\" and graphite.pickle_listen = "));
   EXPECT_THAT(error_of("[::]:4242", "[::1]:4242", ""), HasSubstr("are one port"));
+  EXPECT_THAT(error_of("127.0.0.1:4242", "[::]:4242", ""), HasSubstr("are one port"));
   EXPECT_EQ(error_of("127.0.0.1:4242", "127.0.0.2:4242", "[::1]:4242"), "none");
   EXPECT_EQ(error_of("127.0.0.1:0", "127.0.0.1:0", "127.0.0.1:0"), "none") << "any free ones";
   EXPECT_EQ(error_of("127.0.0.1:4242", ":4242", "", "ro"), "none") << "it takes no points";
