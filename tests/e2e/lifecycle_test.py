@@ -3,6 +3,7 @@
 
 import json
 import os
+import pty
 import shutil
 import signal
 import socket
@@ -186,6 +187,29 @@ class Lifecycle(support.HaliteTest):
                 second = self.server(data_dir=data_dir).start()
                 self.expect_all(second)
                 self.assertEqual(second.terminate(how), 0, second.log_text())
+
+    def test_without_a_terminal_sighup_does_nothing(self):
+        server = self.server().start()
+        server.process.send_signal(signal.SIGHUP)
+        self.put_some(server)
+        self.expect_all(server)
+        self.assertEqual(server.terminate(), 0, server.log_text())
+
+    def test_a_closed_terminal_stops_it(self):
+        ours, theirs = pty.openpty()
+        server = subprocess.Popen([support.binary(), "serve", "--data-dir", self.scratch / "data", "--listen", "127.0.0.1:0"],
+                                  stdin=theirs, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        try:
+            for line in server.stderr:
+                if b"listening on" in line:
+                    break
+            server.send_signal(signal.SIGHUP)
+            self.assertEqual(server.wait(30), 0)
+        finally:
+            server.kill()
+            server.stderr.close()
+            for end in (ours, theirs):
+                os.close(end)
 
     def test_another_store_does_not_hide_the_points_of_the_first(self):
         for first, second in (("rocksdb", "engine"), ("engine", "rocksdb")):
