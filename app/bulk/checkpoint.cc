@@ -46,7 +46,22 @@ std::string with_errors(const std::string& errors) {
   return errors.empty() ? "without --errors" : "with --errors " + errors;
 }
 
-std::string lock_path(const std::string& checkpoint) { return checkpoint + ".lock"; }
+// The same for all names of a checkpoint.
+std::string lock_path(const std::string& checkpoint) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  const fs::path whole = fs::weakly_canonical(fs::absolute(checkpoint, error), error);
+  return (whole.empty() ? checkpoint : whole.string()) + ".lock";
+}
+
+// Whether there is nothing at the path, or a lock that a task left.
+bool may_be_lock(const std::string& path) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  const fs::file_status status = fs::symlink_status(path, error);
+  if (status.type() == fs::file_type::not_found) return true;
+  return fs::is_regular_file(status) && fs::file_size(path, error) == 0 && !error;
+}
 
 // Whether two paths name one file, which may not exist yet.
 bool is_same_file(const std::string& one, const std::string& other) {
@@ -83,13 +98,19 @@ CheckpointLock::CheckpointLock(std::string path, std::unique_ptr<storage::FileLo
     : path_(std::move(path)), lock_(std::move(lock)) {}
 
 CheckpointLock::~CheckpointLock() {
-  if (lock_) static_cast<void>(storage::posix_files()->remove(path_));
+  if (lock_ && may_be_lock(path_)) static_cast<void>(storage::posix_files()->remove(path_));
 }
 
 Result<std::unique_ptr<CheckpointLock>> CheckpointLock::take(const std::string& checkpoint) {
   const std::string path = lock_path(checkpoint);
   std::unique_ptr<storage::FileLock> lock;
   if (!checkpoint.empty()) {
+    if (!may_be_lock(path)) {
+      return fail(
+          Errc::kConflict,
+          fmt::format("{} exists, and is no lock of a checkpoint: give another --checkpoint",
+                      path));
+    }
     auto locked = storage::posix_files()->lock(path);
     if (!locked && locked.error().code == Errc::kConflict) {
       return fail(Errc::kConflict, fmt::format("{}: another import, export or migration that still "

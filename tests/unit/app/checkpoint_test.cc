@@ -217,6 +217,25 @@ TEST_F(CheckpointTest, OneTaskAtATime) {
   EXPECT_FALSE(std::filesystem::exists(path_ + ".lock"));
   write(path_ + ".lock", "");  // of a task that was killed
   EXPECT_TRUE(CheckpointLock::take(path_));
+  EXPECT_FALSE(std::filesystem::exists(path_ + ".lock"));
+}
+
+TEST_F(CheckpointTest, ALockIsNoFileOfSomebodyElse) {
+  write(path_ + ".lock", "points");
+  const auto refused = CheckpointLock::take(path_);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message, path_ +
+                                         ".lock exists, and is no lock of a checkpoint: give "
+                                         "another --checkpoint");
+  EXPECT_EQ(std::filesystem::file_size(path_ + ".lock"), 6U);
+}
+
+TEST_F(CheckpointTest, AllNamesOfACheckpointHaveOneLock) {
+  write(path_, "");
+  std::filesystem::create_symlink(path_, path_ + "-link");
+  const auto first = CheckpointLock::take(path_);
+  ASSERT_TRUE(first) << first.error().message;
+  EXPECT_FALSE(CheckpointLock::take(path_ + "-link"));
 }
 
 }  // namespace
