@@ -203,7 +203,7 @@ Result<void> label_join(Vector& vector, std::string_view target, std::string_vie
                 fmt::format("invalid destination label name in label_join(): {}", target));
   }
   for (Row& row : vector.rows) {
-    std::size_t bytes = sources.size() * separator.size();
+    std::size_t bytes = sources.empty() ? 0 : (sources.size() - 1) * separator.size();
     for (const std::string_view source : sources) bytes += row.labels.get(source).size();
     TRY_VOID(texts.check_room(bytes));
     std::string text;

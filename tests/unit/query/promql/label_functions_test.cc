@@ -137,6 +137,19 @@ TEST(LabelReplace, EndsWhereAValueIsTooLongOrTheQueryEnds) {
   EXPECT_EQ(doubled(ended), "the test stopped it");
 }
 
+TEST(LabelJoin, AValueMayBeAsLongAsTheLimit) {
+  TextArena arena;
+  test::TestBudget budget;
+  LabelTexts texts(arena, budget);
+  const std::string half((kLabelValueBytesMax - 1) / 2 + 1, 'x');
+  const std::string rest(kLabelValueBytesMax - half.size() - 1, 'x');
+  Vector vector = labelled_vector({{{"a", half}, {"b", rest}}});
+  const std::vector<std::string_view> sources = {"a", "b"};
+  EXPECT_TRUE(label_join(vector, "t", "-", sources, texts));
+  EXPECT_EQ(vector.rows.front().labels.get("t").size(), kLabelValueBytesMax);
+  EXPECT_FALSE(label_join(vector, "t", "--", sources, texts));
+}
+
 TEST(LabelJoin, JoinsValues) {
   TextArena arena;
   test::TestBudget budget;
