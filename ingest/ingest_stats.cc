@@ -12,8 +12,8 @@
 namespace halite::ingest {
 namespace {
 
-// UTF-8, but with lone surrogates: a rule may name half a character.
-bool has_halves(std::string_view text) {
+// Lone surrogates may be among the characters: a rule may name half a one.
+bool is_utf8_with_surrogates(std::string_view text) {
   while (!text.empty()) {
     const CodePoint next = decode_utf8(text);
     if (next.bytes == 0) return false;
@@ -29,7 +29,7 @@ std::string beginning_of(std::string_view text, std::size_t bytes_max) {
   if (is_utf8(kept)) {
     beginning = kept;
   } else {
-    beginning = has_halves(kept) ? repair_utf8(kept) : latin1_to_utf8(kept);
+    beginning = is_utf8_with_surrogates(kept) ? repair_utf8(kept) : latin1_to_utf8(kept);
   }
   if (kept.size() < text.size()) beginning += "...";
   return beginning;
