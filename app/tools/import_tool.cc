@@ -145,6 +145,9 @@ Result<void> Run::check_flags() const {
                 fmt::format("--format: \"{}\" is not a format; the formats are auto, {}",
                             flags_.format, ingest::format_names()));
   }
+  for (const std::string& file : flags_.files) {
+    TRY_VOID(check_distinct({{.flag = "FILE", .path = file}}, checkpoints_.path()));
+  }
   return check_distinct({{.flag = "--errors", .path = flags_.errors}}, checkpoints_.path());
 }
 

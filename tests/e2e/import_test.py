@@ -146,6 +146,14 @@ class Files(ImportTest):
             self.assertIn("--errors and --checkpoint are both ", err)
             self.assertFalse((self.scratch / errors).exists())
 
+    def test_an_imported_file_is_no_checkpoint(self):
+        file = self.write("points.lock", line("m", T, 1, host="a"))
+        for checkpoint, said in (("points.lock", "FILE and --checkpoint are both "),
+                                 ("points", "FILE and the lock of --checkpoint are both ")):
+            _, err = self.run_import("--checkpoint", checkpoint, file, expect=FAILED)
+            self.assertIn(said, err)
+            self.assertTrue((self.scratch / "points.lock").exists())
+
     def test_columns_of_several_csv_files(self):
         files = [self.write(f"{name}.csv", f"m,{T},{value},{name}\n") for value, name in enumerate("ab")]
         out, _ = self.run_import("--csv-columns", "metric,time,value,host", *files)
