@@ -304,16 +304,14 @@ class UrlPart final : public ImportPart {
     const boost::json::value answer = parse_answer(reply.body, error);
     const boost::json::value* const errors =
         error || !answer.is_object() ? nullptr : answer.get_object().if_contains("errors");
-    if (errors == nullptr || !errors->is_array()) {
+    const std::size_t failures =
+        errors == nullptr || !errors->is_array() ? 0 : errors->get_array().size();
+    if (failures == 0) {
       if (reply.status / 100 != 2) return refusal_of(peer_, kPutPath, reply);
       if (!reports_success(reply, answer)) return unexpected_answer(peer_, kPutPath, reply);
       imported.points += body.lines.size();
       return {};
     }
-    const std::size_t failures = errors->get_array().size();
-    if (reply.status / 100 != 2 && failures == 0) return refusal_of(peer_, kPutPath, reply);
-    if (failures == 0 && !reports_success(reply, answer))
-      return unexpected_answer(peer_, kPutPath, reply);
     // A server that could not store some now says so by its status; OpenTSDB by the reason.
     FailedPoints failed(body);
     for (const boost::json::value& entry : errors->get_array()) {
@@ -322,11 +320,11 @@ class UrlPart final : public ImportPart {
         return object == nullptr ? nullptr : object->if_contains(name);
       };
       std::string reason(text_of(member("error")));
-      const bool later = is_temporary(reply) || reason.contains("Storage exception");
+      const bool temporary = is_temporary(reply) || reason.contains("Storage exception");
       imported.refused.push_back(
           {.line = failed.line_of(member("datapoint")).value_or(body.lines.front()),
            .reason = std::move(reason),
-           .passes = later});
+           .passes = temporary});
     }
     imported.points += body.lines.size() - std::min(failures, body.lines.size());
     return {};
