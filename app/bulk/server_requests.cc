@@ -17,7 +17,7 @@ namespace {
 
 // The body of a successful answer.
 Result<std::string> ask_once(const Peer& peer, HttpRequest request) {
-  const std::string path = request.target.substr(0, request.target.find('?'));
+  const std::string target = request.target;
   Result<HttpReply> reply = run_here(send_http(peer, std::move(request), HttpLimits()));
   // A shorter time may be answered in time.
   if (!reply && reply.error().code == Errc::kTimeout) reply.error().code = Errc::kTooLarge;
@@ -29,7 +29,7 @@ Result<std::string> ask_once(const Peer& peer, HttpRequest request) {
   Errc code = Errc::kInvalidArgument;
   if (reply->status == kTooLarge || reply->status == kTooManySamples) code = Errc::kTooLarge;
   if (reply->status == kTooManyRequests || reply->status / 100 == 5) code = Errc::kUnavailable;
-  return fail(code, answer_text(peer, path, *reply));
+  return fail(code, answer_text(peer, target, *reply));
 }
 
 }  // namespace

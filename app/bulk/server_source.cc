@@ -20,7 +20,7 @@ Result<bool> takes(const Peer& peer, std::string_view target) {
   constexpr unsigned kUnauthorized = 401;
   constexpr unsigned kForbidden = 403;
   if (reply.status == kUnauthorized || reply.status == kForbidden || reply.status / 100 == 5) {
-    return fail(Errc::kUnavailable, answer_text(peer, target.substr(0, target.find('?')), reply));
+    return fail(Errc::kUnavailable, answer_text(peer, target, reply));
   }
   return false;
 }

@@ -64,7 +64,7 @@ boost::json::value parse_answer(std::string_view body, boost::system::error_code
   return parse_json_value(is_utf8(text) ? text : repair_utf8(text), error);
 }
 
-std::string answer_text(const Peer& peer, std::string_view path, const HttpReply& reply) {
+std::string answer_text(const Peer& peer, std::string_view target, const HttpReply& reply) {
   constexpr std::size_t kSaidBytesMax = 300;
   constexpr std::size_t kBodyBytesMax = 100;
   boost::system::error_code error;
@@ -82,7 +82,7 @@ std::string answer_text(const Peer& peer, std::string_view path, const HttpReply
     said = fmt::format("{}{}", error ? "not JSON: " : "",
                        utf8_prefix(std::string_view(reply.body), kBodyBytesMax));
   }
-  return fmt::format("the server answered {} to {}{}{}{}", reply.status, url_text(peer.url), path,
+  return fmt::format("the server answered {} to {}{}{}{}", reply.status, url_text(peer.url), target.substr(0, target.find('?')),
                      said.empty() ? "" : ": ", shown_line(said));
 }
 

@@ -17,8 +17,9 @@ namespace halite::app {
                                               boost::system::error_code& error);
 
 // Of an error: "the server answered STATUS to URL: MESSAGE: DETAILS", in one line. Without a
-// message in the answer: the beginning of the answer.
-[[nodiscard]] std::string answer_text(const Peer& peer, std::string_view path,
+// message in the answer: the beginning of the answer. The URL is shown without the parameters of
+// the target.
+[[nodiscard]] std::string answer_text(const Peer& peer, std::string_view target,
                                       const HttpReply& reply);
 
 }  // namespace halite::app

@@ -21,10 +21,10 @@ constexpr std::int64_t kMinuteMs = 60'000;
 
 Result<HttpReply> ask(const ViewsFlags& flags, HttpRequest request) {
   TRY(const Peer server, make_peer(flags.url, flags.files));
-  const std::string path = request.target.substr(0, request.target.find('?'));
+  const std::string target = request.target;
   TRY(HttpReply reply, run_here(send_http(server, std::move(request), HttpLimits())));
   if (reply.status / 100 == 2) return reply;
-  return fail(Errc::kUnavailable, answer_text(server, path, reply));
+  return fail(Errc::kUnavailable, answer_text(server, target, reply));
 }
 
 // 0 if it is absent or null.
