@@ -46,12 +46,16 @@ std::string with_errors(const std::string& errors) {
   return errors.empty() ? "without --errors" : "with --errors " + errors;
 }
 
-// The same for all names of a checkpoint.
-std::string lock_path(const std::string& checkpoint) {
+// The same for all names of a file, which may not exist yet. Empty: it cannot be known.
+std::string canonical_path(const std::string& path) {
   namespace fs = std::filesystem;
   std::error_code error;
-  const fs::path whole = fs::weakly_canonical(fs::absolute(checkpoint, error), error);
-  return (whole.empty() ? checkpoint : whole.string()) + ".lock";
+  return fs::weakly_canonical(fs::absolute(path, error), error).string();
+}
+
+std::string lock_path(const std::string& checkpoint) {
+  const std::string path = canonical_path(checkpoint);
+  return (path.empty() ? checkpoint : path) + ".lock";
 }
 
 // Whether there is nothing at the path, or a lock that a task left.
@@ -63,16 +67,15 @@ bool may_be_lock(const std::string& path) {
   return fs::is_regular_file(status) && fs::file_size(path, error) == 0 && !error;
 }
 
-// Whether two paths name one file, which may not exist yet.
+// Whether two paths name one file.
 bool is_same_file(const std::string& one, const std::string& other) {
   namespace fs = std::filesystem;
   std::error_code error;
   if (fs::exists(one, error) && fs::exists(other, error)) {
     return !fs::is_character_file(one, error) && fs::equivalent(one, other, error);
   }
-  const fs::path first = fs::weakly_canonical(fs::absolute(one, error), error);
-  const fs::path second = fs::weakly_canonical(fs::absolute(other, error), error);
-  return !first.empty() && first == second;
+  const std::string path = canonical_path(one);
+  return !path.empty() && path == canonical_path(other);
 }
 
 }  // namespace
