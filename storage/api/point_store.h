@@ -210,7 +210,7 @@ class PointStore : public BlockSource, public PointSink {
   virtual Task<PinnedSeries> lookup(std::shared_ptr<const Selection> selection,
                                     std::size_t limit) = 0;
 
-  // The newest point in the range, of each selected series that has one.
+  // The newest point in the range, of each selected series that has one; ordered by series id.
   virtual Task<PinnedLastPoints> last(std::shared_ptr<const Selection> selection,
                                       TimeRange range) = 0;
 

@@ -350,6 +350,7 @@ TEST_P(PointStoreContract, LastPoints) {
     std::map<std::string, std::pair<TimestampMs, double>> found;
     const auto points = run(store().last(select("m"), range));
     EXPECT_TRUE(points) << points.error().message;
+    EXPECT_TRUE(std::ranges::is_sorted(*points, {}, &LastPoint::series));
     for (const LastPoint& point : *points) {
       const double value =
           point.is_float ? as_double(point.value) : static_cast<double>(as_integer(point.value));
