@@ -18,7 +18,7 @@ struct AggregateParameter {
   Position at = {};
   // Of count_values, which can make a row of each value: rows × steps of its result.
   std::size_t values_max = 50'000'000;
-  WorkBudget* budget = nullptr;  // of count_values; not null
+  WorkBudget* budget = nullptr;  // count_values needs it
 };
 
 // `instant`: the query has one time only, so that topk() and bottomk() order their rows.

@@ -15,7 +15,7 @@ namespace halite::query::promql {
 inline constexpr std::size_t kLabelValueBytesMax = 1 << 20;
 
 // The texts that a function makes. Their memory counts while it runs, and the budget is checked now
-// and then. The references outlive it; not thread-safe. Errors of the budget, and:
+// and then. Errors are those of the budget. The references outlive it; not thread-safe.
 class LabelTexts {
  public:
   LabelTexts(TextArena& arena, WorkBudget& budget) : arena_(arena), work_(budget) {}

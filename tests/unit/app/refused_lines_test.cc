@@ -39,7 +39,7 @@ TEST_F(RefusedLinesTest, WritesWhereWhyAndWhat) {
   EXPECT_EQ(shown_[0], "a file:7: two lines");
 }
 
-// A rule names half a character where OpenTSDB does. What was refused stays as it is.
+// OpenTSDB may name half a character. The bytes of the refused line do not change.
 TEST_F(RefusedLinesTest, SaysWhyInUtf8) {
   const auto lines = open();
   ASSERT_TRUE(lines->add("f", 1, "illegal character: \xED\xA0\xBD", "m\xE9 1 2 a=b"));

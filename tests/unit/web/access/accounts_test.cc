@@ -73,7 +73,7 @@ TEST(Accounts, TablesWithoutAllKeysSayWhichIsMissing) {
             "file:1: tokens.c: roles is missing; it is one or more of read, write and admin, "
             "separated by commas, such as \"read,write\"");
   EXPECT_THAT(error_of("[groups]\n"), StartsWith("file:1: unknown key \"groups\""));
-  EXPECT_EQ(error_of("[users]\n[tokens]\n"), "none");  // they are nobody
+  EXPECT_EQ(error_of("[users]\n[tokens]\n"), "none");  // no accounts
 }
 
 TEST(Accounts, ATokenHasOneName) {
