@@ -82,8 +82,9 @@ std::string answer_text(const Peer& peer, std::string_view target, const HttpRep
     said = fmt::format("{}{}", error ? "not JSON: " : "",
                        utf8_prefix(std::string_view(reply.body), kBodyBytesMax));
   }
-  return fmt::format("the server answered {} to {}{}{}{}", reply.status, url_text(peer.url), target.substr(0, target.find('?')),
-                     said.empty() ? "" : ": ", shown_line(said));
+  return fmt::format("the server answered {} to {}{}{}{}", reply.status, url_text(peer.url),
+                     target.substr(0, target.find('?')), said.empty() ? "" : ": ",
+                     shown_line(said));
 }
 
 }  // namespace halite::app
