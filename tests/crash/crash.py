@@ -79,8 +79,7 @@ def expect_protocols(totals, protocols):
 def print_table(results):
     rows = ["rounds", "starts", "checks", "sent", "acknowledged", "deleted", "points read back", "lost",
             "changed", "invented", "expired", "increments sent", "increments acknowledged", "sums read back",
-            "increments lost", "increments counted twice", "answers read back", "views wrong",
-            "checks in which views answered"]
+            "sums wrong", "answers read back", "views wrong", "checks in which views answered"]
     for totals in results.values():
         rows += sorted(name for name in totals if name not in rows)
     print(f"\n{'':36}" + "".join(f"{kind:>14}" for kind in results))

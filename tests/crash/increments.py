@@ -166,7 +166,6 @@ class IncrementLedger:
                 if expected.take(value or 0, lasting):
                     right += value is not None
                     continue
-                kind = ("increments lost" if (value or 0) < least else
-                        "increments counted twice" if value > most else "sums changed")
-                complaints.append((kind, f"{what}: {value}, not from {least} to {most}"))
+                # As increments may be negative, a sum does not tell whether one is lost or was added twice.
+                complaints.append(("sums wrong", f"{what}: {value}, not what was sent, from {least} to {most}"))
         return right, complaints
