@@ -299,9 +299,10 @@ Result<FamilyHandle> Database::family_of(const std::string& name, bool make) {
   FamilyHandle family;
   family.ttl_ms = std::make_shared<std::atomic<std::int64_t>>(0);
   const auto family_of_table = family_options(options_, block_cache_, family.ttl_ms, clock_);
-  TRY_VOID(checked(db_->CreateColumnFamily(family_of_table, name, &family.column_family),
-                   fmt::format("cannot create the family {}", name)));
-  column_families_.emplace(name, family);
+  const auto created = db_->CreateColumnFamily(family_of_table, name, &family.column_family);
+  // After an error it may be there even so.
+  if (family.column_family != nullptr) column_families_.emplace(name, family);
+  TRY_VOID(checked(created, fmt::format("cannot create the family {}", name)));
   return family;
 }
 

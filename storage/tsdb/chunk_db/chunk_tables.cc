@@ -159,8 +159,10 @@ std::unique_ptr<Cursor> ChunkTables::cells(rocksdb::ColumnFamilyHandle* family, 
 
 Result<void> ChunkTables::add_state(const std::string& name) {
   rocksdb::ColumnFamilyHandle* fresh = nullptr;
-  TRY_VOID(checked(db_->CreateColumnFamily(state_options(options_), name, &fresh),
-                   "cannot write " + options_.dir));
+  const rocksdb::Status created = db_->CreateColumnFamily(state_options(options_), name, &fresh);
+  // After an error it may be there even so.
+  if (!created.ok() && fresh != nullptr) db_->DestroyColumnFamilyHandle(fresh);
+  TRY_VOID(checked(created, "cannot write " + options_.dir));
   states_.push_back(fresh);
   return {};
 }
