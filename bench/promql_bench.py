@@ -1,7 +1,8 @@
 """What questions in PromQL cost, beside VictoriaMetrics and Prometheus if their binaries are given: CPU milliseconds of the
-server, the median time, and peak memory. All get the same points and the same questions; VictoriaMetrics' cache of results
-is off. Points go to Halite and VictoriaMetrics as JSON lines; to Prometheus by remote_write in the order of time, and only
+server, the median time, and peak memory. All get the same points and the same questions, without caches of results. Points go to Halite and VictoriaMetrics as JSON lines; to Prometheus by remote_write in the order of time, and only
 those of metrics that a question reads. Answers are compared: the number of series, and the sum of all values.
+
+Then dashboards, with caches of results: the same questions, each time for a time one step later, while new points arrive.
 """
 
 import functools
@@ -32,6 +33,15 @@ CONNECTIONS = 4
 BODY_BYTES = 1 << 20
 SLICE_S = 600  # of points in the order of time
 REPEATS, REPEATS_MS = 25, 3000  # a question is asked until either is reached, but at least thrice
+# Of ten hours, asked again a step later.
+DASHBOARDS = {
+    "rack-average": "avg by (rack) (cpu_usage_user)",
+    "rack-rate": "sum by (rack) (rate(cpu_usage_user[5m]))",
+    "hosts-of-a-rack": 'max_over_time(cpu_usage_user{rack="3"}[2m])',
+    "topk-hosts": "topk(5, avg_over_time(cpu_usage_user[10m]))",
+}
+DASHBOARD_S, DASHBOARD_STEP_S, REFRESHES = 10 * HOUR, 60, 12
+ARRIVING = 1000  # points between two refreshes
 BUCKETS = ("0.005", "0.01", "0.025", "0.05", "0.1", "0.25", "0.5", "1", "2.5", "5", "10", "+Inf")
 
 NAMES = ("single-groupby-1-1-1", "single-groupby-1-8-1", "cpu-max-1-8", "double-groupby-1", "sum-rate", "sum-rate-one-job",
@@ -246,12 +256,19 @@ def questions(data):
     }
 
 
-def ask(server, prefix, expression, begin, end, step):
+def ask(server, prefix, expression, begin, end, step, nocache=1):
     form = urllib.parse.urlencode({"query": expression, "start": START_S + begin, "end": START_S + end, "step": step,
-                                   "nocache": 1})
+                                   "nocache": nocache})
     begun = time.monotonic()
     answer = server.get(f"{prefix}/api/v1/query_range?{form}")
     return time.monotonic() - begun, answer
+
+
+def put_points(server, second):
+    """A point of each counter, as agents would send it."""
+    lines = "".join(f'{{"metric":{{"__name__":"arriving","instance":"i-{number}"}},"values":[{second}],'
+                    f'"timestamps":[{1000 * (START_S + second)}]}}\n' for number in range(ARRIVING))
+    server.ask("POST", "/api/v1/import", lines)
 
 
 def totals(answer):
@@ -279,13 +296,37 @@ class Asked:
             self.rows[name] = (1000 * cpu, 1000 * statistics.median(seconds), memory, totals(answer))
 
 
+def refresh(server, prefix, data, wanted):
+    """By name: CPU ms and median ms of a question of a dashboard that is asked again a step later, without caches and with."""
+    rows = {}
+    for name, expression in DASHBOARDS.items():
+        if wanted and name not in wanted:
+            continue
+        rows[name] = [figure for nocache in (1, 0) for figure in refresh_one(server, prefix, data, expression, nocache)]
+    return rows
+
+
+def refresh_one(server, prefix, data, expression, nocache):
+    seconds, cpu = [], 0
+    for number in range(REFRESHES):
+        end = data.hours * HOUR - (REFRESHES - number) * DASHBOARD_STEP_S
+        put_points(server, end)
+        before = server.cpu_seconds()
+        took, _ = ask(server, prefix, expression, end - DASHBOARD_S, end, DASHBOARD_STEP_S, nocache)
+        if number > 1:  # the caches are filled
+            seconds.append(took)
+            cpu += server.cpu_seconds() - before
+    return 1000 * cpu / len(seconds), 1000 * statistics.median(seconds)
+
+
 def measure(server, prefix, data, wanted):
+    """Rows of Asked, and of refresh()."""
     try:
         if isinstance(server, Prometheus):
             server.load(data)
-        else:
-            load(server, data)
-        return Asked(server, prefix, data, wanted).rows
+            return Asked(server, prefix, data, wanted).rows, {}
+        load(server, data)
+        return Asked(server, prefix, data, wanted).rows, refresh(server, prefix, data, wanted)
     finally:
         server.kill()
 
@@ -298,9 +339,10 @@ def run(halite, quick, victoria_metrics, prometheus, wanted=None):
         with tempfile.TemporaryDirectory(prefix="halite-bench-") as scratch:
             return measure(kind(binary, scratch), prefix, data if kind is Halite else Data(quick), wanted)
 
-    ours = rows(Halite, halite, "/prometheus")
-    others = {kind.__name__: rows(kind, binary, "")
-              for kind, binary in ((VictoriaMetrics, victoria_metrics), (Prometheus, prometheus)) if binary}
+    ours, refreshed = rows(Halite, halite, "/prometheus")
+    both = {kind.__name__: rows(kind, binary, "")
+            for kind, binary in ((VictoriaMetrics, victoria_metrics), (Prometheus, prometheus)) if binary}
+    others = {name: of[0] for name, of in both.items()}
     print(f"\n{data.points:,} points\n")
     print("| question | series | Halite: CPU ms | median ms | MiB |" +
           "".join(f" {name}: CPU ms | median ms | MiB | CPU ratio |" for name in others))
@@ -316,3 +358,11 @@ def run(halite, quick, victoria_metrics, prometheus, wanted=None):
                 if not math.isclose(total, other_total, rel_tol=1e-9):
                     raise SystemExit(f"{name}: the values add up to {total}, those of {kind} to {other_total}")
         print("| " + " | ".join(cells) + " |", flush=True)
+
+    theirs = both["VictoriaMetrics"][1] if victoria_metrics else {}
+    figures = ("evaluated anew: CPU ms", "median ms", "with the cache: CPU ms", "median ms")
+    print("\n| question, asked again a step later | " +
+          " | ".join(f"{name} {figure}" for name in ("Halite", "VictoriaMetrics")[:1 + bool(theirs)] for figure in figures) + " |")
+    print("|---|" + "--:|" * (8 if theirs else 4))
+    for name, ours_of in refreshed.items():
+        print("| " + " | ".join([name, *(f"{figure:.1f}" for figure in (*ours_of, *theirs.get(name, ())))]) + " |", flush=True)

@@ -65,7 +65,7 @@ def main():
     parser.add_argument("--only", choices=("programs", "server", "scale", "growth", "churn", "counters", "history", "import", "protocols", "promql", "dashboard", "page", "soak", "views"))
     parser.add_argument("--stages", action="store_true",
                         help="only what a point costs on its way in, stage by stage")
-    parser.add_argument("--part", action="append", choices=(*scale_bench.PARTS, "curves", "queries", *protocols_bench.PROTOCOLS, *promql_bench.NAMES),
+    parser.add_argument("--part", action="append", choices=(*scale_bench.PARTS, "curves", "queries", *protocols_bench.PROTOCOLS, *promql_bench.NAMES, *promql_bench.DASHBOARDS),
                         help="of --only scale; queries of --only import; protocols of --only protocols, and remote_write_1 of --only growth; questions of --only promql; may be repeated; all by default")
     parser.add_argument("--filter", help="only benches whose name this regular expression finds")
     parser.add_argument("--quick", action="store_true", help="few points, to see that it works")

@@ -31,6 +31,7 @@ struct PromqlOptions {
   bool experimental = false;              // query.promql_experimental
   std::int64_t lookback_ms = 300'000;     // query.promql_lookback_ms: how old a sample may be
   std::int64_t default_step_ms = 60'000;  // query.promql_step_ms: of subqueries without a step
+  std::uint64_t cache_bytes_max = 64ull << 20;  // query.promql_cache_bytes_max; 0: no cache
 };
 
 struct QueryLimits {

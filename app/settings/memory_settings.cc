@@ -52,6 +52,7 @@ constexpr std::array kShares = {
     Share{kHeadFreeze, Kind::kFollows, 2, 8 * kMiB, 4 * kGiB},
     Share{"query.bytes_max", Kind::kMomentary, 2, 128 * kMiB, 1024 * kGiB},
     Share{"query.answers_bytes_max", Kind::kMomentary, 1, 64 * kMiB, 1024 * kGiB},
+    Share{"query.promql_cache_bytes_max", Kind::kMomentary, 1, 8 * kMiB, 512 * kMiB},
     Share{"web.bodies_bytes_max", Kind::kMomentary, 1, 256 * kMiB, 1024 * kGiB},
 };
 

@@ -14,6 +14,7 @@
 #include "query/engine/export_run.h"
 #include "query/engine/promql_run.h"
 #include "query/engine/scheduler.h"
+#include "query/engine/series_run.h"
 #include "query/engine/small_query.h"
 #include "query/engine/sub_query.h"
 #include "query/plan/plan.h"
@@ -248,7 +249,9 @@ std::vector<MemoryUser> QueryEngine::memory_users() const {
   return {
       {.setting = "query.bytes_max", .used = [&scheduler] { return scheduler.running_bytes(); }},
       {.setting = "query.answers_bytes_max",
-       .used = [&scheduler] { return scheduler.answers_bytes(); }}};
+       .used = [&scheduler] { return scheduler.answers_bytes(); }},
+      {.setting = "query.promql_cache_bytes_max",
+       .used = [&cache = impl_->promql_cache] { return cache.bytes(); }}};
 }
 
 const QueryLimits& QueryEngine::limits() const { return impl_->limits; }
@@ -274,8 +277,9 @@ std::unique_ptr<ExportRun> QueryEngine::export_points(ExportQuestion question, R
 
 Task<std::shared_ptr<const PromqlAnswer>> QueryEngine::run_promql(PromqlQuestion question,
                                                                   RunContext context) {
-  return query::run_promql({&impl_->store, impl_->sources.counters}, &impl_->scheduler,
-                           std::move(question), impl_->limits, std::move(context));
+  return query::run_promql({&impl_->store, impl_->sources.counters}, &impl_->promql_cache,
+                           &impl_->scheduler, std::move(question), impl_->limits,
+                           std::move(context));
 }
 
 Task<std::shared_ptr<const FoundSeries>> QueryEngine::find_series(SeriesQuestion question,

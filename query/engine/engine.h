@@ -91,7 +91,7 @@ class QueryEngine {
   Task<FoundNames> label_values(std::string label, SeriesQuestion question, RunContext context);
   [[nodiscard]] promql::ParseOptions promql_options() const;
 
-  [[nodiscard]] std::vector<MemoryUser> memory_users() const;  // running queries, answers
+  [[nodiscard]] std::vector<MemoryUser> memory_users() const;  // running queries, answers, cache
   [[nodiscard]] const QueryLimits& limits() const;
   [[nodiscard]] bool skips_unknown_values() const;  // query.skip_unknown_values
 

@@ -13,6 +13,7 @@
 
 #include "query/answer/explain.h"
 #include "query/engine/engine.h"
+#include "query/engine/promql_cache.h"
 #include "query/engine/scheduler.h"
 #include "query/plan/plan.h"
 #include "query/query_budget.h"
@@ -32,7 +33,8 @@ struct QueryEngine::Impl {
         skip_unknown_values(skip_unknown),
         metadata(said),
         fetch_limits(limits.fetch, time),
-        scheduler(limits, std::move(executors), time, registry) {}
+        scheduler(limits, std::move(executors), time, registry),
+        promql_cache(limits.promql.cache_bytes_max, registry) {}
 
   Task<void> answer(Answer* answer, Attempt attempt, Afterwork then);
   // The result of one sub-query.
@@ -69,6 +71,7 @@ struct QueryEngine::Impl {
   storage::Metadata* const metadata;  // may be null
   FetchLimits fetch_limits;
   Scheduler scheduler;
+  PromqlCache promql_cache;
 };
 
 }  // namespace halite::query

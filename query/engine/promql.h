@@ -23,6 +23,7 @@ struct PromqlQuestion {
   std::optional<TimestampMs> end;           // as given; it may be later than the last step
   std::optional<std::int64_t> lookback_ms;  // otherwise query.promql_lookback_ms
   std::optional<std::int64_t> timeout_ms;   // if it is shorter than query.timeout_ms
+  bool no_cache = false;                    // evaluate all, and keep nothing
 };
 
 // The details of errors that are those of the expression, not of its evaluation.
@@ -34,6 +35,7 @@ struct PromqlAnswer {
   promql::Value value;
   std::vector<std::string> warnings;
   std::vector<std::string> infos;
+  bool depends_on_all_steps = false;  // infos of a part of the steps could be others
   QueryCost cost;
   // What the texts of the labels belong to, and the answer's part of query.answers_bytes_max.
   std::shared_ptr<const void> keeps;

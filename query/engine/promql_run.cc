@@ -1,32 +1,17 @@
 #include "query/engine/promql_run.h"
 
 #include <algorithm>
-#include <functional>
-#include <limits>
-#include <set>
+#include <iterator>
+#include <optional>
 #include <utility>
 
-#include <boost/asio/post.hpp>
-#include <boost/asio/this_coro.hpp>
-#include <boost/asio/use_awaitable.hpp>
 #include <fmt/format.h>
 
+#include "query/engine/stepped_run.h"
 #include "query/promql/eval/evaluator.h"
-#include "query/selection/present_series.h"
-#include "query/selection/series_search.h"
-#include "storage/cells/counters/counter_store.h"
 
 namespace halite::query {
 namespace {
-
-// A long list of metrics must not delay other queries.
-constexpr std::size_t kMetricsBetweenYields = 64;
-
-// A metric with many series must not run on after its time, or after it is cancelled.
-constexpr std::size_t kSeriesBetweenChecks = 4096;
-
-// The memory of a text in a list, besides its bytes.
-constexpr std::int64_t kTextBytes = sizeof(std::string);
 
 // What an answer needs as long as it lives.
 struct Kept {
@@ -35,6 +20,7 @@ struct Kept {
   std::shared_ptr<const promql::Expr> expr;  // whose texts are names of labels
   promql::TextArena texts;
   std::vector<std::shared_ptr<const storage::Selection>> selections;
+  std::shared_ptr<const std::string> cached_texts;
   std::shared_ptr<const AnswerReservation> room;
 };
 
@@ -88,211 +74,70 @@ QueryLimits small_limits(QueryLimits limits) {
   return limits;
 }
 
-// Other processes may have begun to count metrics.
-Task<void> refresh(storage::CounterStore* counters) {
-  if (counters == nullptr || !counters->is_stale()) co_return Result<void>();
-  auto refreshing = counters->refresh();
-  co_return co_await std::move(refreshing);
-}
-
-Task<std::shared_ptr<PromqlAnswer>> evaluate(PromqlStores stores,
-                                             std::shared_ptr<const PromqlQuestion> question,
-                                             std::shared_ptr<const promql::Expr> expr,
-                                             PromqlOptions options, std::shared_ptr<Kept> kept,
-                                             std::shared_ptr<QueryBudget> budget) {
-  auto refreshing = refresh(stores.counters);
-  CO_TRY_VOID(co_await std::move(refreshing));
-  promql::Annotations annotations(question->expression);
-  promql::Evaluator evaluator(*stores.points, budget,
-                              {.lookback_ms = question->lookback_ms.value_or(options.lookback_ms),
-                               .default_step_ms = options.default_step_ms,
-                               .instant = !question->range,
-                               .end = question->end.value_or(question->steps.last()),
-                               .counters = stores.counters},
-                              question->steps, kept->texts, annotations);
-  auto evaluating = evaluator.evaluate(*expr);
-  Result<promql::Value> value = co_await std::move(evaluating);
-  kept->selections = evaluator.take_selections();
-  if (!value) co_return std::unexpected(value.error());
-  auto answer = std::make_shared<PromqlAnswer>();
-  answer->steps = question->steps;
-  answer->type = expr->type;
-  answer->value = *std::move(value);
-  answer->warnings = annotations.warnings();
-  answer->infos = annotations.infos();
-  CO_TRY_VOID(budget->add_output_points(present_values(answer->value)));
-  co_return answer;
-}
-
-using SeriesUse = std::function<Result<bool>(const storage::Series& series)>;
-
-// Passes all series that the question names to `use`, until that returns false.
-Task<void> find_all(PromqlStores stores, SeriesQuestion question,
-                    std::shared_ptr<QueryBudget> budget, SeriesUse use,
-                    std::vector<std::shared_ptr<const storage::Selection>>* selections) {
-  const QueryBudget::Timed timed(*budget, Stage::kSelect);
-  auto refreshing = refresh(stores.counters);
-  CO_TRY_VOID(co_await std::move(refreshing));
-  SeriesSearch search(*stores.points, std::move(question.selectors), question.range.begin, budget,
-                      stores.counters);
-  auto listing = search.metrics();
-  CO_TRY(const std::vector<std::string> metrics, co_await std::move(listing));
-  for (std::size_t i = 0; i < metrics.size(); ++i) {
-    auto finding = search.find(metrics[i]);
-    CO_TRY(FoundMetric found, co_await std::move(finding));
-    CO_TRY_VOID(budget->check());
-    if (selections != nullptr && found.selection != nullptr) {
-      selections->push_back(found.selection);
-    }
-    if (question.bounded) {
-      auto keeping = keep_present(stores.points, stores.counters, question.range, budget, &found);
-      CO_TRY_VOID(co_await std::move(keeping));
-    }
-    std::size_t seen = 0;
-    for (const storage::SeriesId id : found.series) {
-      if (++seen % kSeriesBetweenChecks == 0) CO_TRY_VOID(budget->check());
-      CO_TRY(const bool more, use(stores.points->series(id)));
-      if (!more) co_return Result<void>();
-    }
-    if (i % kMetricsBetweenYields != 0) continue;
-    const auto executor = co_await boost::asio::this_coro::executor;
-    co_await boost::asio::post(executor, boost::asio::use_awaitable);
-  }
-  co_return Result<void>();
-}
-
-// {__name__!=""}: all series, but by choice.
-Result<void> name_all_series(SeriesQuestion& question) {
-  if (!question.selectors.empty()) return {};
-  TRY(LabelMatcher any,
-      LabelMatcher::make(std::string(kMetricLabel), MatchKind::kNotEqual, "", storage::Regexps()));
-  question.selectors.emplace_back().matchers.push_back(std::move(any));
-  return {};
-}
-
-FoundNames names_of(std::set<std::string, std::less<>> found, std::size_t limit) {
-  FoundNames names;
-  for (const std::string& name : found) {
-    if (limit != 0 && names.names.size() == limit) {
-      names.truncated = true;
-      break;
-    }
-    names.names.push_back(name);
-  }
-  return names;
-}
-
-// Adds texts to a set and counts their memory.
-class NameSet {
- public:
-  explicit NameSet(QueryBudget& budget) : budget_(budget) {}
-
-  Result<void> add(std::string_view name) {
-    if (name.empty() || names_.contains(name)) return {};
-    names_.emplace(name);
-    return budget_.add_bytes(kTextBytes + static_cast<std::int64_t>(name.size()));
-  }
-  [[nodiscard]] std::set<std::string, std::less<>> take() { return std::move(names_); }
-
- private:
-  QueryBudget& budget_;
-  std::set<std::string, std::less<>> names_;
+// What the evaluation of a query needs, at all of its steps or at some.
+struct Evaluation {
+  PromqlStores stores;
+  std::shared_ptr<const PromqlQuestion> question;
+  std::shared_ptr<const promql::Expr> expr;
+  promql::EvaluationOptions options;
+  std::shared_ptr<Kept> kept;
+  std::shared_ptr<QueryBudget> budget;
 };
 
-Task<std::shared_ptr<FoundSeries>> search_series(PromqlStores stores, SeriesQuestion question,
-                                                 std::shared_ptr<QueryBudget> budget) {
-  auto found = std::make_shared<FoundSeries>();
-  auto kept = std::make_shared<Kept>();
-  const std::size_t limit = question.limit;
-  CO_TRY_VOID(name_all_series(question));
-  SeriesUse use = [&](const storage::Series& series) -> Result<bool> {
-    if (limit != 0 && found->series.size() == limit) {
-      found->truncated = true;
-      return false;
+struct Evaluated {
+  PromqlAnswer answer;
+  bool reads_counters = false;
+};
+
+// Without steps, an answer without values.
+Task<Evaluated> evaluate_steps(const Evaluation* of, std::optional<promql::Steps> steps) {
+  Evaluated evaluated;
+  PromqlAnswer& answer = evaluated.answer;
+  answer.type = of->expr->type;
+  answer.value = promql::Vector();
+  if (!steps) co_return evaluated;
+  promql::Annotations annotations(of->question->expression);
+  promql::Evaluator evaluator(*of->stores.points, of->budget, of->options, *steps, of->kept->texts,
+                              annotations);
+  auto evaluating = evaluator.evaluate(*of->expr);
+  Result<promql::Value> value = co_await std::move(evaluating);
+  std::ranges::move(evaluator.take_selections(), std::back_inserter(of->kept->selections));
+  if (!value) co_return std::unexpected(value.error());
+  answer.steps = *steps;
+  answer.value = *std::move(value);
+  answer.warnings = annotations.warnings();
+  answer.infos = annotations.infos();
+  answer.depends_on_all_steps = annotations.depend_on_all_steps();
+  evaluated.reads_counters = evaluator.reads_counters();
+  co_return evaluated;
+}
+
+Task<std::shared_ptr<PromqlAnswer>> evaluate(Evaluation of, PromqlCache* cache) {
+  auto refreshing = of.stores.refresh();
+  CO_TRY_VOID(co_await std::move(refreshing));
+  const promql::Steps& steps = of.question->steps;
+  PromqlCache::Use use =
+      cache->look_up(*of.question, *of.expr, of.options.lookback_ms, *of.stores.points);
+  auto evaluating = evaluate_steps(&of, rest_of(steps, use));
+  CO_TRY(Evaluated evaluated, co_await std::move(evaluating));
+  if (use.steps > 0) {
+    CO_TRY(const bool joined, join(use, steps, *of.budget, evaluated.answer));
+    if (joined) {
+      of.kept->cached_texts = use.kept->texts;
+    } else {
+      use.steps = 0;
+      of.budget->uncount_points(of.budget->cost().points_read);
+      CO_TRY_VOID(of.budget->add_bytes(-of.budget->bytes()));
+      auto evaluating_all = evaluate_steps(&of, steps);
+      CO_TRY(evaluated, co_await std::move(evaluating_all));
     }
-    found->series.push_back(promql::Labels::of(series));
-    TRY_VOID(budget->add_bytes(promql::row_bytes(found->series.back(), 0)));
-    return true;
-  };
-  auto finding = find_all(stores, std::move(question), budget, std::move(use), &kept->selections);
-  CO_TRY_VOID(co_await std::move(finding));
-  std::ranges::sort(found->series);
-  found->keeps = std::move(kept);
-  co_return found;
-}
-
-// The names of all series. A store that does not list them finds metrics and keys among all names;
-// values remain to be found. False: they do.
-Task<bool> list_names(storage::PointStore* store, storage::SeriesNamesQuery wanted,
-                      std::shared_ptr<QueryBudget> budget, NameSet* names) {
-  const QueryBudget::Timed timed(*budget, Stage::kSelect);
-  const storage::NameKind kind = wanted.kind;
-  storage::NameUse add = [names](std::string_view name) { return names->add(name); };
-  auto listing = store->series_names(std::move(wanted), {.budget = budget, .counters = budget},
-                                     std::move(add));
-  const Result<void> listed = co_await std::move(listing);
-  if (listed) co_return true;
-  if (listed.error().code != Errc::kUnsupported) co_return std::unexpected(listed.error());
-  if (kind == storage::NameKind::kTagValue) co_return false;
-  auto suggesting = store->suggest(kind, "", std::numeric_limits<std::size_t>::max());
-  CO_TRY(const std::vector<std::string> all, co_await std::move(suggesting));
-  CO_TRY_VOID(budget->check());
-  for (const std::string& name : all) CO_TRY_VOID(names->add(name));
-  co_return true;
-}
-
-Task<FoundNames> search_names(PromqlStores stores, SeriesQuestion question,
-                              std::shared_ptr<QueryBudget> budget) {
-  NameSet names(*budget);
-  const std::size_t limit = question.limit;
-  if (question.selectors.empty()) {
-    auto listing =
-        list_names(stores.points,
-                   {.kind = storage::NameKind::kTagKey, .key = {}, .since = question.range.begin},
-                   budget, &names);
-    CO_TRY_VOID(co_await std::move(listing));
-    CO_TRY_VOID(names.add(kMetricLabel));
-    co_return names_of(names.take(), limit);
   }
-  SeriesUse use = [&names](const storage::Series& series) -> Result<bool> {
-    TRY_VOID(names.add(kMetricLabel));
-    for (const storage::SeriesTag& tag : series.tags) TRY_VOID(names.add(tag.key));
-    return true;
-  };
-  auto finding = find_all(stores, std::move(question), budget, std::move(use), nullptr);
-  CO_TRY_VOID(co_await std::move(finding));
-  co_return names_of(names.take(), limit);
-}
-
-Task<FoundNames> search_values(PromqlStores stores, std::string label, SeriesQuestion question,
-                               std::shared_ptr<QueryBudget> budget) {
-  NameSet names(*budget);
-  const std::size_t limit = question.limit;
-  const bool metrics = label == kMetricLabel;
-  if (question.selectors.empty()) {
-    auto listing =
-        list_names(stores.points,
-                   {.kind = metrics ? storage::NameKind::kMetric : storage::NameKind::kTagValue,
-                    .key = label,
-                    .since = question.range.begin},
-                   budget, &names);
-    CO_TRY(const bool listed, co_await std::move(listing));
-    if (listed) co_return names_of(names.take(), limit);
-    CO_TRY_VOID(name_all_series(question));
-  }
-  SeriesUse use = [&](const storage::Series& series) -> Result<bool> {
-    if (metrics) {
-      TRY_VOID(names.add(series.metric));
-      return true;
-    }
-    for (const storage::SeriesTag& tag : series.tags) {
-      if (tag.key == label) TRY_VOID(names.add(tag.value));
-    }
-    return true;
-  };
-  auto finding = find_all(stores, std::move(question), budget, std::move(use), nullptr);
-  CO_TRY_VOID(co_await std::move(finding));
-  co_return names_of(names.take(), limit);
+  auto answer = std::make_shared<PromqlAnswer>(std::move(evaluated.answer));
+  CO_TRY_VOID(of.budget->add_output_points(present_values(answer->value)));
+  // Nothing tells which sums of counters changed.
+  if (evaluated.reads_counters) use.key.clear();
+  if (of.question->range) cache->keep(std::move(use), *answer);
+  co_return answer;
 }
 
 }  // namespace
@@ -304,9 +149,9 @@ promql::ParseOptions parse_options(const QueryLimits& limits) {
           .experimental = limits.promql.experimental};
 }
 
-Task<std::shared_ptr<const PromqlAnswer>> run_promql(PromqlStores stores, Scheduler* scheduler,
-                                                     PromqlQuestion question, QueryLimits limits,
-                                                     RunContext context) {
+Task<std::shared_ptr<const PromqlAnswer>> run_promql(PromqlStores stores, PromqlCache* cache,
+                                                     Scheduler* scheduler, PromqlQuestion question,
+                                                     QueryLimits limits, RunContext context) {
   std::optional<SpanLog::Timed> timed(std::in_place, context.spans.get(), "parse");
   auto parsed = parse_question(question, limits);
   timed.reset();
@@ -325,8 +170,18 @@ Task<std::shared_ptr<const PromqlAnswer>> run_promql(PromqlStores stores, Schedu
         scheduler->begin_steps(small ? small_limits(limits) : limits, context);
     auto kept = std::make_shared<Kept>(run->budget()->limits().bytes_max);
     kept->expr = expr;
-    auto evaluating =
-        run->step(evaluate(stores, asked, expr, limits.promql, kept, run->budget()), pace);
+    Evaluation evaluation{
+        .stores = stores,
+        .question = asked,
+        .expr = expr,
+        .options = {.lookback_ms = asked->lookback_ms.value_or(limits.promql.lookback_ms),
+                    .default_step_ms = limits.promql.default_step_ms,
+                    .instant = !asked->range,
+                    .end = asked->end.value_or(asked->steps.last()),
+                    .counters = stores.counters},
+        .kept = kept,
+        .budget = run->budget()};
+    auto evaluating = run->step(evaluate(std::move(evaluation), cache), pace);
     Result<std::shared_ptr<PromqlAnswer>> answer = co_await std::move(evaluating);
     const bool exceeds = !answer && (answer.error().code == Errc::kTooLarge ||
                                      answer.error().code == Errc::kTimeout);
@@ -347,38 +202,6 @@ Task<std::shared_ptr<const PromqlAnswer>> run_promql(PromqlStores stores, Schedu
     co_return *std::move(answer);
   }
   co_return fail(Errc::kInternal, "no attempt to answer the query ended");
-}
-
-Task<std::shared_ptr<const FoundSeries>> run_series_search(PromqlStores stores,
-                                                           SeriesQuestion question,
-                                                           std::unique_ptr<SteppedRun> run) {
-  auto searching = run->step(search_series(stores, std::move(question), run->budget()));
-  CO_TRY(std::shared_ptr<FoundSeries> found, co_await std::move(searching));
-  CO_TRY(found->room, run->reserve());
-  found->cost = run->budget()->cost();
-  run->succeeded();
-  co_return found;
-}
-
-Task<FoundNames> run_label_names(PromqlStores stores, SeriesQuestion question,
-                                 std::unique_ptr<SteppedRun> run) {
-  auto searching = run->step(search_names(stores, std::move(question), run->budget()));
-  CO_TRY(FoundNames found, co_await std::move(searching));
-  CO_TRY(found.room, run->reserve());
-  found.cost = run->budget()->cost();
-  run->succeeded();
-  co_return found;
-}
-
-Task<FoundNames> run_label_values(PromqlStores stores, std::string label, SeriesQuestion question,
-                                  std::unique_ptr<SteppedRun> run) {
-  auto searching =
-      run->step(search_values(stores, std::move(label), std::move(question), run->budget()));
-  CO_TRY(FoundNames found, co_await std::move(searching));
-  CO_TRY(found.room, run->reserve());
-  found.cost = run->budget()->cost();
-  run->succeeded();
-  co_return found;
 }
 
 }  // namespace halite::query

@@ -51,6 +51,10 @@ class ForwardingPointStore : public PointStore {
     return inner_.last(std::move(selection), range);
   }
   [[nodiscard]] bool has_local_points() const override { return inner_.has_local_points(); }
+  [[nodiscard]] PointChanges* changes() override { return inner_.changes(); }
+  [[nodiscard]] TimestampMs kept_from(std::string_view metric) const override {
+    return inner_.kept_from(metric);
+  }
   Task<ReadEstimate> estimate(std::shared_ptr<const Selection> selection,
                               TimeRange range) override {
     return inner_.estimate(std::move(selection), range);

@@ -29,6 +29,7 @@
 #include "common/threads/completion.h"
 #include "common/threads/task.h"
 #include "storage/api/pinned_series.h"
+#include "storage/api/point_changes.h"
 #include "storage/api/point_sink.h"
 #include "storage/api/read_context.h"
 #include "storage/api/scan.h"
@@ -217,6 +218,16 @@ class PointStore : public BlockSource, public PointSink {
   // Whether no other machine is asked for points: then last() may be called for many series only to
   // tell which of them have points.
   [[nodiscard]] virtual bool has_local_points() const { return false; }
+
+  // Tells which points changed since they were read. Null: the store cannot tell, for example
+  // because other processes write to it, too.
+  [[nodiscard]] virtual PointChanges* changes() { return nullptr; }
+
+  // Since when a metric's points have not expired; that of any metric if the name is empty.
+  [[nodiscard]] virtual TimestampMs kept_from(std::string_view metric) const {
+    static_cast<void>(metric);
+    return std::numeric_limits<TimestampMs>::min();
+  }
 
   // Estimates the cost of reading the selection in the range, without reading it; may be wrong by a
   // factor. kUnsupported: the store cannot estimate.

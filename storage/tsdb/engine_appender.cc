@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <span>
 #include <utility>
 
 #include "common/metrics.h"
@@ -143,6 +144,9 @@ Result<Accepted> EngineAppender::take(const PointBatch& batch) {
     last = take_shards(writing.head(), shards, admission, sorted);
   }
   const std::size_t taken = batch.size() - accepted.refused.size();
+  if (taken > 0) {
+    context_->changes.changed_from(std::ranges::min(std::span(sorted.times).first(taken)));
+  }
   points_.Increment(static_cast<double>(taken));
   if (!accepted.refused.empty()) refused_.Increment(static_cast<double>(accepted.refused.size()));
   accepted.durable = last == 0 ? Completion::done() : context_->log->durable(last);

@@ -9,6 +9,7 @@
 #include "storage/catalog/series_names.h"
 #include "storage/catalog/table_settings.h"
 #include "storage/tsdb/engine_appender.h"
+#include "storage/tsdb/maintenance/all_times.h"
 #include "storage/tsdb/maintenance/deletes.h"
 #include "storage/tsdb/maintenance/maintenance.h"
 #include "storage/tsdb/read/engine_scan.h"
@@ -133,12 +134,15 @@ Task<std::unique_ptr<EngineStore>> EngineStore::open(Dependencies dependencies,
   std::unique_ptr<EngineStore> store(new EngineStore(std::move(context), dependencies.registry));
   store->context_->registry.uids().watch(
       {.assigned = {},
-       .renamed = {},
-       .renaming = [pins = std::make_shared<engine::RetentionClassWriter>(
-                        settings, store->context_->retention)](
-                       NameKind kind, const UidTable::NameMapping& entry, std::string new_name) {
-         return keep_metric_class(pins, kind, entry, std::move(new_name));
-       }});
+       .renamed = [changes = &store->context_->changes](
+                      NameKind,
+                      const UidTable::NameMapping&) { changes->changed_from(kAllTimes.begin); },
+       .renaming =
+           [pins = std::make_shared<engine::RetentionClassWriter>(settings,
+                                                                  store->context_->retention)](
+               NameKind kind, const UidTable::NameMapping& entry, std::string new_name) {
+             return keep_metric_class(pins, kind, entry, std::move(new_name));
+           }});
   store->maintenance_->start();
   co_return store;
 }
@@ -264,6 +268,16 @@ Task<PinnedLastPoints> EngineStore::last(std::shared_ptr<const Selection> select
   co_return PinnedLastPoints(rows->pin(), std::move(points));
 }
 
+PointChanges* EngineStore::changes() { return &context_->changes; }
+
+TimestampMs EngineStore::kept_from(std::string_view metric) const {
+  const auto pin = context_->registry.uids().pin();
+  const auto* const known = context_->registry.uids().cached(NameKind::kMetric, metric);
+  const TimestampMs now = context_->clock.now_ms();
+  return known == nullptr ? context_->retention->all_kept_from(now)
+                          : context_->retention->kept_from(known->uid, metric, now);
+}
+
 Task<ReadEstimate> EngineStore::estimate(std::shared_ptr<const Selection> selection,
                                          TimeRange range) {
   const std::shared_ptr<const RowSelection> rows = as_rows(selection);
@@ -279,6 +293,7 @@ Task<std::uint64_t> EngineStore::delete_range(std::shared_ptr<const Selection> s
   const std::shared_ptr<const RowSelection> rows = as_rows(selection);
   const std::shared_ptr<engine::EngineContext> context = context_;  // outlives the files
   auto deletion = std::make_shared<engine::Deletion>();
+  const ChangedAtEnd changed(context->changes, range.begin);
   auto begin = [context, deletion]() -> Result<void> {
     engine::begin_delete(*context, *deletion);
     return {};

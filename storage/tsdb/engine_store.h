@@ -84,6 +84,8 @@ class EngineStore final : public PointStore {
   Task<PinnedSeries> lookup(std::shared_ptr<const Selection> selection, std::size_t limit) override;
   Task<PinnedLastPoints> last(std::shared_ptr<const Selection> selection, TimeRange range) override;
   [[nodiscard]] bool has_local_points() const override { return true; }
+  [[nodiscard]] PointChanges* changes() override;
+  [[nodiscard]] TimestampMs kept_from(std::string_view metric) const override;
   Task<ReadEstimate> estimate(std::shared_ptr<const Selection> selection, TimeRange range) override;
   Task<std::uint64_t> delete_range(std::shared_ptr<const Selection> selection,
                                    TimeRange range) override;

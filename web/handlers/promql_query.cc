@@ -52,6 +52,8 @@ Result<void> read_options(const PrometheusParameters& parameters, Asked& asked) 
     if (*lookback > 0) asked.question.lookback_ms = *lookback;
   }
   asked.question.expression = parameters.get("query");
+  const std::string_view no_cache = parameters.get("nocache");
+  asked.question.no_cache = no_cache == "1" || no_cache == "true";
   const std::string_view stats = parameters.get("stats");
   asked.format.stats = !stats.empty();
   if (asked.format.stats && stats != "true" && stats != "all") {

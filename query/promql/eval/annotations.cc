@@ -87,4 +87,8 @@ std::vector<std::string> Annotations::infos() const {
   return first_annotations(std::move(all), "info");
 }
 
+bool Annotations::depend_on_all_steps() const {
+  return falling_ || infos_.size() > kAnnotationsMax || warnings_.size() > kAnnotationsMax;
+}
+
 }  // namespace halite::query::promql

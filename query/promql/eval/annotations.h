@@ -38,6 +38,9 @@ class Annotations {
   // with (1:5) at the end.
   [[nodiscard]] std::vector<std::string> warnings() const;
   [[nodiscard]] std::vector<std::string> infos() const;
+  // Whether a text counts others, or tells of several times. Otherwise the texts of some steps are
+  // among those of all steps, word by word.
+  [[nodiscard]] bool depend_on_all_steps() const;
 
  private:
   using Texts = std::map<std::string, Position, std::less<>>;  // of the last one with this text

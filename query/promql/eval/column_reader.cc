@@ -178,11 +178,13 @@ class SelectorReader {
   using Use = std::function<void(ShardReader<Reading>& shard)>;
   Task<void> read(Selector selector, TimeRange range, std::vector<SelectionPtr>& selections,
                   Use use);
+  // Whether the selector names a metric that has counters.
+  [[nodiscard]] bool reads_counters() const { return reads_counters_; }
 
  private:
-  // Null: the points of the metric.
-  [[nodiscard]] std::unique_ptr<storage::BlockSource> sums_of(const std::string& metric,
-                                                              TimeRange range) const;
+  [[nodiscard]] const storage::CounterRule* counters_of(const std::string& metric) const {
+    return counters_ == nullptr ? nullptr : counters_->rule_of(metric);
+  }
   Task<void> read_metric(storage::BlockSource* stored, SelectionPtr selection, TimeRange range);
 
   storage::PointStore& store_;
@@ -191,6 +193,7 @@ class SelectorReader {
   std::optional<QueryBudget::Timed>& stage_;
   const typename Reading::Source source_;
   std::vector<std::unique_ptr<ShardReader<Reading>>> shards_;
+  bool reads_counters_ = false;
 };
 
 template <class Reading>
@@ -204,12 +207,17 @@ Task<void> SelectorReader<Reading>::read(Selector selector, TimeRange range,
   CO_TRY(const std::vector<std::string> metrics, co_await std::move(listing));
   for (const std::string& metric : metrics) {
     if (metrics.size() > 1) stage_.emplace(*budget_, Stage::kSelect);
+    const storage::CounterRule* const rule = counters_of(metric);
+    reads_counters_ |= rule != nullptr;
     auto finding = search.find(metric, false);
     CO_TRY(FoundMetric found, co_await std::move(finding));
     if (found.selection == nullptr) continue;
     selections.push_back(found.selection);
     stage_.emplace(*budget_, Stage::kRead);
-    const std::unique_ptr<storage::BlockSource> sums = sums_of(metric, range);
+    // As queries of OpenTSDB without a downsampler see them. A sum of all time is that of the last
+    // time.
+    std::unique_ptr<storage::BlockSource> sums;
+    if (rule != nullptr) sums = counters_->source(rule->buckets.front(), range.end - 1);
     storage::BlockSource* const stored = sums == nullptr ? &store_ : sums.get();
     auto reading = read_metric(stored, std::move(found.selection), range);
     CO_TRY_VOID(co_await std::move(reading));
@@ -219,16 +227,6 @@ Task<void> SelectorReader<Reading>::read(Selector selector, TimeRange range,
     CO_TRY_VOID(budget_->check());
   }
   co_return Result<void>();
-}
-
-// As queries of OpenTSDB without a downsampler see them. A sum of all time is that of the last
-// time.
-template <class Reading>
-std::unique_ptr<storage::BlockSource> SelectorReader<Reading>::sums_of(const std::string& metric,
-                                                                       TimeRange range) const {
-  const storage::CounterRule* const rule =
-      counters_ == nullptr ? nullptr : counters_->rule_of(metric);
-  return rule == nullptr ? nullptr : counters_->source(rule->buckets.front(), range.end - 1);
 }
 
 template <class Reading>
@@ -259,6 +257,7 @@ Task<std::vector<Row>> ColumnReader::read_columns(Selector selector, WindowPlan 
                                 }
                               });
   CO_TRY_VOID(co_await std::move(scanning));
+  reads_counters_ |= reader.reads_counters();
   co_return rows;
 }
 
@@ -276,6 +275,7 @@ Task<std::optional<Vector>> ColumnReader::read_groups(Selector selector, WindowP
                                 all.merge(reading.fold);
                               });
   CO_TRY_VOID(co_await std::move(scanning));
+  reads_counters_ |= reader.reads_counters();
   if (collides || (aggregation.op == AggregateOp::kAvg && all.overflows())) co_return std::nullopt;
   co_return all.finish();
 }
@@ -290,6 +290,7 @@ Task<std::vector<MatrixRow>> ColumnReader::read_samples(Selector selector, TimeR
                                 }
                               });
   CO_TRY_VOID(co_await std::move(scanning));
+  reads_counters_ |= reader.reads_counters();
   co_return rows;
 }
 

@@ -49,6 +49,8 @@ class ColumnReader {
   [[nodiscard]] std::vector<std::shared_ptr<const storage::Selection>> take_selections() {
     return std::move(selections_);
   }
+  // Whether a selector named a metric that has counters.
+  [[nodiscard]] bool reads_counters() const { return reads_counters_; }
 
  private:
   storage::PointStore& store_;
@@ -57,6 +59,7 @@ class ColumnReader {
   // Between two reads, and after the last one, the evaluation merges what was read.
   std::optional<QueryBudget::Timed> stage_;
   std::vector<std::shared_ptr<const storage::Selection>> selections_;
+  bool reads_counters_ = false;
 };
 
 // The memory of columns and rows, which the budget counts.

@@ -48,6 +48,8 @@ class Evaluator {
   [[nodiscard]] std::vector<std::shared_ptr<const storage::Selection>> take_selections() {
     return reader_.take_selections();
   }
+  // Whether the expression named a metric that has counters.
+  [[nodiscard]] bool reads_counters() const { return reader_.reads_counters(); }
 
  private:
   Task<Value> evaluate_at(const Expr* expr, Steps steps);

@@ -1,6 +1,7 @@
 #include "storage/cells/counters/counter_metrics.h"
 
 #include <algorithm>
+#include <limits>
 #include <mutex>
 #include <optional>
 #include <utility>
@@ -63,6 +64,7 @@ Task<void> CounterMetrics::add(UidTable& uids, std::vector<std::string> metrics,
 void CounterMetrics::keep(const Names& names) {
   const std::unique_lock lock(mutex_);
   map_to_rules(names);
+  if (changes_ != nullptr) changes_->changed_from(std::numeric_limits<TimestampMs>::min());
 }
 
 void CounterMetrics::set_rules(const CounterRules& rules, const Names& names) {

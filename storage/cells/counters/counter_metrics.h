@@ -14,6 +14,7 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 
 #include "common/threads/task.h"
+#include "storage/api/point_changes.h"
 #include "storage/api/series.h"
 #include "storage/api/series_iterator.h"
 #include "storage/api/wide_column.h"
@@ -27,9 +28,10 @@ class CounterMetrics {
   // Their names by uid.
   using Names = std::map<Bytes, std::string>;
 
-  // Rules outlive it.
-  CounterMetrics(std::shared_ptr<Table> settings, const CounterRules& rules)
-      : settings_(std::move(settings)), rules_(&rules) {}
+  // References outlive it. `changes`: of the points, may be null. It hears of each new metric,
+  // whose queries found no points before, and find sums of any times then.
+  CounterMetrics(std::shared_ptr<Table> settings, const CounterRules& rules, PointChanges* changes)
+      : settings_(std::move(settings)), changes_(changes), rules_(&rules) {}
 
   // Those in the settings table. Other calls do not know them before keep().
   Task<Names> stored();
@@ -53,6 +55,7 @@ class CounterMetrics {
   void map_to_rules(const Names& names);  // needs mutex_
 
   const std::shared_ptr<Table> settings_;
+  PointChanges* const changes_;
   mutable std::shared_mutex mutex_;
   // Guarded by mutex_.
   const CounterRules* rules_;

@@ -106,7 +106,7 @@ CounterStore::CounterStore(Dependencies dependencies, CounterRules rules, Counte
       rules_(all_rules_.emplace_back(std::make_unique<const CounterRules>(std::move(rules))).get()),
       limits_(limits),
       settings_(std::move(settings)),
-      metrics_(settings_, *rules_),
+      metrics_(settings_, *rules_, dependencies_.points.changes()),
       points_(std::make_unique<PointsWithoutCounters>(*this)),
       increments_(add_counter(dependencies_.registry, "halite_counters_increments_total",
                               "Increments of counters accepted.")),

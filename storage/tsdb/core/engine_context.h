@@ -7,6 +7,7 @@
 #include <boost/asio/thread_pool.hpp>
 
 #include "common/clock.h"
+#include "storage/api/point_changes.h"
 #include "storage/catalog/index/active_series.h"
 #include "storage/catalog/series_registry.h"
 #include "storage/tsdb/chunk_db/chunk_db.h"
@@ -43,6 +44,7 @@ struct EngineContext {
                  std::make_unique<NewSeriesQuota>(options.new_series, clock, metrics), retention),
         head_list(chunks->states.mark().flush_number, retention->shard_count(), options.series_max,
                   log->last()),
+        changes(clock),
         newest(retention->shard_count(), options.series_max),
         pool(options.read_threads) {
     registry.defer(name_log);
@@ -66,6 +68,7 @@ struct EngineContext {
   SeriesRegistry registry;
   HeadList head_list;
   PendingDeletes deletes;
+  PointChanges changes;
   NewestPoints newest;
   ActiveSeries active_series;     // in chunks
   boost::asio::thread_pool pool;  // for newest points and estimates, which block

@@ -1,5 +1,6 @@
 #include "storage/tsdb/core/retention.h"
 
+#include <algorithm>
 #include <limits>
 #include <mutex>
 #include <optional>
@@ -15,6 +16,8 @@ namespace {
 
 constexpr BytesView kRetentionQualifier = "retention";  // in the settings table
 
+constexpr TimeRange kAnyTime = {.begin = std::numeric_limits<TimestampMs>::min(),
+                                .end = std::numeric_limits<TimestampMs>::max()};
 constexpr std::int64_t kFormat = 1;
 constexpr std::uint32_t kShardsMax = 256;  // the key has one byte for the shard
 
@@ -150,6 +153,19 @@ std::uint32_t Retention::class_of(std::uint64_t metric_uid, std::string_view met
   const std::shared_lock lock(mutex_);
   const auto pinned = state_.pinned.find(metric_uid);
   return pinned != state_.pinned.end() ? pinned->second : state_.class_of(metric);
+}
+
+TimestampMs Retention::kept_from(std::uint64_t metric_uid, std::string_view metric,
+                                 TimestampMs now) const {
+  return layouts_[class_of(metric_uid, metric)]->alive(kAnyTime, now).begin;
+}
+
+TimestampMs Retention::all_kept_from(TimestampMs now) const {
+  TimestampMs latest = kAnyTime.begin;
+  for (const auto& layout : layouts_) {
+    latest = std::max(latest, layout->alive(kAnyTime, now).begin);
+  }
+  return latest;
 }
 
 std::uint32_t Retention::shard_of(std::uint64_t metric_uid, std::string_view metric,

@@ -72,6 +72,10 @@ class Retention final : public Sharding {
                                        BytesView tsuid) const override;
 
   [[nodiscard]] std::uint32_t class_of(std::uint64_t metric_uid, std::string_view metric) const;
+  // Since when the points of a metric, or of all metrics, have not expired.
+  [[nodiscard]] TimestampMs kept_from(std::uint64_t metric_uid, std::string_view metric,
+                                      TimestampMs now) const;
+  [[nodiscard]] TimestampMs all_kept_from(TimestampMs now) const;
   void assign_class(std::uint64_t metric_uid, std::uint32_t to_class);
   [[nodiscard]] RetentionState state() const;
 

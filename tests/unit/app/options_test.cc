@@ -138,6 +138,7 @@ TEST_F(MemorySettings, SharesThatNoSourceHasSetMove) {
             "rocksdb.block_cache_bytes 64: 8 to 1048576\n"
             "query.bytes_max 128: 128 to 128, momentary\n"
             "query.answers_bytes_max 64: 64 to 64, momentary\n"
+            "query.promql_cache_bytes_max 64: 8 to 64, momentary\n"
             "web.bodies_bytes_max 256: 256 to 256, momentary\n");
 }
 

@@ -387,6 +387,26 @@ TEST_P(PointStoreContract, DeletesExactlyWhatWasAsked) {
   EXPECT_EQ(again.at(parse_series("m host=a")).at(kBase + kHour).value, 99u);
 }
 
+TEST_P(PointStoreContract, SaysWhichPointsChanged) {
+  PointChanges* const changes = store().changes();
+  if (changes == nullptr) return;  // it cannot tell
+  const PointChanges::Mark mark = changes->mark();
+  const auto unchanged_before = [&] { return changes->unchanged_before(mark); };
+  const auto ids = intern_all({"m host=a", "m host=b"});
+  EXPECT_EQ(unchanged_before(), std::numeric_limits<TimestampMs>::max());
+  put(ids[0], kBase + kHour, 1);
+  EXPECT_EQ(unchanged_before(), kBase + kHour);
+  put(ids[1], kBase + 2 * kHour, 1);
+  EXPECT_EQ(unchanged_before(), kBase + kHour);
+  put(ids[1], kBase + 5000, 1);
+  EXPECT_EQ(unchanged_before(), kBase + 5000);
+  ASSERT_TRUE(run(store().delete_range(select("m"), {kBase + 2000, kBase + 4000})));
+  EXPECT_EQ(unchanged_before(), kBase + 2000);
+  ASSERT_TRUE(run(store().flush()));
+  ASSERT_TRUE(run(store().seal()));
+  EXPECT_EQ(unchanged_before(), kBase + 2000);
+}
+
 TEST_P(PointStoreContract, Suggests) {
   intern_all({"sys.cpu host=web01", "sys.mem host=web02", "net.in dc=lga"});
   using Names = std::vector<std::string>;

@@ -111,6 +111,30 @@ class RetentionTest : public testing::Test {
   std::unique_ptr<EngineStore> store_;
 };
 
+TEST_F(RetentionTest, PointsAreKeptAsLongAsTheirClass) {
+  base_ttl_ms_ = 20 * kHourMs;
+  open({{.prefix = "tmp.", .ttl_ms = 3 * kHourMs}});
+  for (const char* metric : {"m", "tmp.a"}) EXPECT_EQ(put(metric, kFullHour), "");
+  EXPECT_EQ(store_->kept_from("m"), kFullHour - 20 * kHourMs);
+  EXPECT_EQ(store_->kept_from("tmp.a"), kFullHour - 3 * kHourMs);
+  EXPECT_EQ(store_->kept_from(""), kFullHour - 3 * kHourMs);
+  EXPECT_EQ(store_->kept_from("unknown"), kFullHour - 3 * kHourMs);
+  ASSERT_TRUE(rename("tmp.a", "a"));  // it stays in its class
+  EXPECT_EQ(store_->kept_from("a"), kFullHour - 3 * kHourMs);
+  clock_.advance(kHourMs);
+  EXPECT_EQ(store_->kept_from("m"), kFullHour - 19 * kHourMs);
+}
+
+TEST_F(RetentionTest, ANewNameChangesAllPointsOfASeries) {
+  open({});
+  EXPECT_EQ(put("m", kFullHour), "");
+  clock_.advance(kHourMs);
+  const PointChanges::Mark mark = store_->changes()->mark();
+  EXPECT_EQ(store_->changes()->unchanged_before(mark), INT64_MAX);
+  ASSERT_TRUE(rename("m", "n"));
+  EXPECT_EQ(store_->changes()->unchanged_before(mark), INT64_MIN);
+}
+
 TEST_F(RetentionTest, EachClassExpiresByItsOwnTtl) {
   open(
       {{.prefix = "tmp.", .ttl_ms = 3 * kHourMs}, {.prefix = "tmp.long.", .ttl_ms = 50 * kHourMs}});
