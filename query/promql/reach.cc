@@ -43,11 +43,13 @@ class ReachOf {
                           before_ms + subquery->time.offset.ms + subquery->range.ms);
     }
     if (const auto* const call = std::get_if<Call>(&expr.node)) {
+      makes_labels_ |= call->function->name.starts_with("label_");
       return is_about_one_time(call->function->name) &&
              std::ranges::all_of(call->arguments,
                                  [&](const ExprPtr& one) { return add(*one, before_ms); });
     }
     if (const auto* const aggregation = std::get_if<Aggregation>(&expr.node)) {
+      makes_labels_ |= aggregation->op == AggregateOp::kCountValues;
       return add_parameter(*aggregation, before_ms) && add(*aggregation->expr, before_ms);
     }
     return true;
@@ -73,11 +75,12 @@ class ReachOf {
   }
 
   // Functions over a range remove names, and fail if series have equal labels then, also at
-  // different times: with one name they have not.
+  // different times: with one name they have not, unless it is one that the expression makes.
   bool add_subquery(const Expr& expr, std::int64_t before_ms) {
     Reach inner;
-    if (!ReachOf(lookback_ms_, inner).add(expr, before_ms) || inner.any_metric ||
-        inner.metrics.size() > 1) {
+    ReachOf parts(lookback_ms_, inner);
+    if (!parts.add(expr, before_ms) || inner.any_metric || inner.metrics.size() > 1 ||
+        parts.makes_labels_) {
       return false;
     }
     reach_.back_ms = std::max(reach_.back_ms, inner.back_ms);
@@ -112,6 +115,7 @@ class ReachOf {
 
   const std::int64_t lookback_ms_;
   Reach& reach_;
+  bool makes_labels_ = false;  // from values or texts
 };
 
 }  // namespace

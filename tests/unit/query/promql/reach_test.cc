@@ -63,12 +63,15 @@ TEST(ReachTest, NoneIfOtherTimesMatter) {
 }
 
 TEST(ReachTest, NoneIfSeriesOfDifferentTimesMayCollide) {
-  for (const char* const text : {"rate({__name__=~\"m|n\"}[5m])", "rate({a=\"b\"}[5m])",
-                                 "rate((m or n)[5m:1m])", "rate({a=\"b\"}[5m:1m])"}) {
+  for (const char* const text :
+       {"rate({__name__=~\"m|n\"}[5m])", "rate({a=\"b\"}[5m])", "rate((m or n)[5m:1m])",
+        "rate({a=\"b\"}[5m:1m])", "rate(count_values(\"__name__\", m)[5m:1m])",
+        "rate(label_replace(m, \"__name__\", \"$1\", \"a\", \"(.*)\")[5m:1m])"}) {
     EXPECT_FALSE(reach(text)) << text;
   }
   EXPECT_TRUE(reach("{a=\"b\"}"));
   EXPECT_TRUE(reach("sum_over_time((m / m offset 1m)[5m:1m])"));
+  EXPECT_TRUE(reach("count_values(\"a\", rate(m[5m]))"));
 }
 
 TEST(ReachTest, Metrics) {
