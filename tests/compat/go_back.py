@@ -3,13 +3,14 @@
 
   tests/compat/go_back.py --old BINARY --new BINARY
 
-For each kind of directory of the old binary's version: the new one writes and ends, cleanly or by
+For each kind of directory of the old binary's version, or of the last released one before it: the new one writes and ends, cleanly or by
 kill -9, sealed or not; the old one must answer what it answered and what the new one answered, write,
 and pass its own check; then the new one again. A directory with a view must be refused by the old binary,
 by name, if that has no views, and open again once the view is gone. ./dev go-back builds the old binary."""
 
 import argparse
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -103,13 +104,19 @@ def go_back_with_a_view(old, new, kind, data):
     return "opened" if opened else "refused"
 
 
+def kept_version(version):
+    """This one, if its directories are kept; else the last of those that are."""
+    kept = [one.name for one in content.HERE.iterdir() if re.fullmatch(r"[0-9]+\.[0-9]+\.[0-9]+", one.name)]
+    return version if version in kept else max(kept, key=lambda one: [int(part) for part in one.split(".")])
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--old", type=pathlib.Path, required=True)
     parser.add_argument("--new", type=pathlib.Path, required=True)
     options = parser.parse_args()
     old, new = options.old.resolve(), options.new.resolve()
-    version, _ = make.said_version(old)
+    version = kept_version(make.said_version(old)[0])
     failed = 0
     for kind in content.KINDS:
         kept = content.HERE / version / f"{kind}.tar.xz"
