@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "common/metrics.h"
+#include "storage/tsdb/core/all_times.h"
 #include "storage/tsdb/wal/records.h"
 
 namespace halite::storage::engine {
@@ -16,7 +17,6 @@ constexpr std::size_t kPointBytesMax = 21;         // of one point in a record
 constexpr std::size_t kDefinedBytesMax = 4 << 20;  // names and series in a record; then it ends
 constexpr std::size_t kDefinedOverMax = 1 << 10;   // for its last series, and column heads
 constexpr std::size_t kAhead = 8;                  // points to prefetch ahead
-constexpr TimeRange kAllTimes = {.begin = INT64_MIN, .end = INT64_MAX};
 
 prometheus::Counter& points_counter(prometheus::Registry& registry, const char* outcome) {
   return add_counter(registry, "halite_engine_points_total",

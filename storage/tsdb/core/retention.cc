@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "common/json/json_value.h"
+#include "storage/tsdb/core/all_times.h"
 #include "storage/tsdb/core/engine_cell.h"
 
 namespace halite::storage::engine {
@@ -16,8 +17,6 @@ namespace {
 
 constexpr BytesView kRetentionQualifier = "retention";  // in the settings table
 
-constexpr TimeRange kAnyTime = {.begin = std::numeric_limits<TimestampMs>::min(),
-                                .end = std::numeric_limits<TimestampMs>::max()};
 constexpr std::int64_t kFormat = 1;
 constexpr std::uint32_t kShardsMax = 256;  // the key has one byte for the shard
 
@@ -157,13 +156,13 @@ std::uint32_t Retention::class_of(std::uint64_t metric_uid, std::string_view met
 
 TimestampMs Retention::kept_from(std::uint64_t metric_uid, std::string_view metric,
                                  TimestampMs now) const {
-  return layouts_[class_of(metric_uid, metric)]->alive(kAnyTime, now).begin;
+  return layouts_[class_of(metric_uid, metric)]->alive(kAllTimes, now).begin;
 }
 
 TimestampMs Retention::all_kept_from(TimestampMs now) const {
-  TimestampMs latest = kAnyTime.begin;
+  TimestampMs latest = kAllTimes.begin;
   for (const auto& layout : layouts_) {
-    latest = std::max(latest, layout->alive(kAnyTime, now).begin);
+    latest = std::max(latest, layout->alive(kAllTimes, now).begin);
   }
   return latest;
 }

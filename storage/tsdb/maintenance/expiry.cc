@@ -5,7 +5,7 @@
 #include "common/log.h"
 #include "common/metrics.h"
 #include "storage/tsdb/chunk_db/tables/chunk_state.h"
-#include "storage/tsdb/maintenance/all_times.h"
+#include "storage/tsdb/core/all_times.h"
 
 namespace halite::storage::engine {
 namespace {

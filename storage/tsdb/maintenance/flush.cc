@@ -8,7 +8,7 @@
 #include "storage/tsdb/chunk/chunk.h"
 #include "storage/tsdb/chunk/summary.h"
 #include "storage/tsdb/chunk_db/slot_reader.h"
-#include "storage/tsdb/maintenance/all_times.h"
+#include "storage/tsdb/core/all_times.h"
 #include "storage/tsdb/maintenance/chunk_writer.h"
 
 namespace halite::storage::engine {

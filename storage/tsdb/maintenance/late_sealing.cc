@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "storage/tsdb/chunk_db/stored_cells.h"
-#include "storage/tsdb/maintenance/all_times.h"
+#include "storage/tsdb/core/all_times.h"
 
 namespace halite::storage::engine {
 Result<std::uint64_t> LateSealing::run_due(SealBatch& batch, const YieldFn& yield) {

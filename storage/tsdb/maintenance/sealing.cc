@@ -6,7 +6,7 @@
 #include "common/log.h"
 #include "common/metrics.h"
 #include "storage/tsdb/chunk_db/stored_cells.h"
-#include "storage/tsdb/maintenance/all_times.h"
+#include "storage/tsdb/core/all_times.h"
 
 namespace halite::storage::engine {
 namespace {

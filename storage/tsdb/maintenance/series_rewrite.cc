@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "storage/tsdb/chunk_db/slot_reader.h"
-#include "storage/tsdb/maintenance/all_times.h"
+#include "storage/tsdb/core/all_times.h"
 #include "storage/tsdb/maintenance/chunk_writer.h"
 
 namespace halite::storage::engine {

@@ -11,7 +11,7 @@
 #include "common/threads/run_here.h"
 #include "storage/catalog/names/name_kind.h"
 #include "storage/tsdb/chunk_db/slot_reader.h"
-#include "storage/tsdb/maintenance/all_times.h"
+#include "storage/tsdb/core/all_times.h"
 
 namespace halite::storage::engine {
 namespace {
