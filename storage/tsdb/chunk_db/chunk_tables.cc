@@ -160,8 +160,11 @@ std::unique_ptr<Cursor> ChunkTables::cells(rocksdb::ColumnFamilyHandle* family, 
 Result<void> ChunkTables::add_state(const std::string& name) {
   rocksdb::ColumnFamilyHandle* fresh = nullptr;
   const rocksdb::Status created = db_->CreateColumnFamily(state_options(options_), name, &fresh);
-  // After an error it may be there even so.
-  if (!created.ok() && fresh != nullptr) db_->DestroyColumnFamilyHandle(fresh);
+  // After an error it may be there even so: a second attempt must find no such name.
+  if (!created.ok() && fresh != nullptr) {
+    db_->DropColumnFamily(fresh).PermitUncheckedError();
+    db_->DestroyColumnFamilyHandle(fresh);
+  }
   TRY_VOID(checked(created, "cannot write " + options_.dir));
   states_.push_back(fresh);
   return {};
