@@ -35,7 +35,7 @@ struct PromqlAnswer {
   promql::Value value;
   std::vector<std::string> warnings;
   std::vector<std::string> infos;
-  bool depends_on_all_steps = false;  // infos of a part of the steps could be others
+  bool depends_on_all_steps = false;  // those of fewer steps may be others, not only fewer
   QueryCost cost;
   // What the texts of the labels belong to, and the answer's part of query.answers_bytes_max.
   std::shared_ptr<const void> keeps;

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "common/metrics.h"
+#include "common/result.h"
 #include "query/promql/eval/column_reader.h"
 #include "query/promql/reach.h"
 
@@ -26,7 +27,7 @@ constexpr std::uint64_t kEntryBytes = 512;    // of the objects around an answer
 constexpr std::uint64_t kRowBytes = sizeof(Row) + 2 * 16;  // with what malloc() needs
 
 prometheus::Counter& steps_counter(prometheus::Registry& registry, const char* source) {
-  return add_counter(registry, "halite_promql_steps_total",
+  return add_counter(registry, "halite_query_promql_steps_total",
                      "Times of range queries in PromQL that were evaluated, or taken from the "
                      "cache, by source.",
                      {{"source", source}});
@@ -64,7 +65,8 @@ struct Size {
   std::uint64_t all = 0;
 };
 
-Size size_of(const promql::Vector& vector, const std::vector<std::string>& infos) {
+Size size_of(const promql::Vector& vector, const std::vector<std::string>& infos,
+             const std::string& key) {
   Size size;
   for (const Row& row : vector.rows) {
     for (const promql::Label& label : row.labels) {
@@ -74,7 +76,7 @@ Size size_of(const promql::Vector& vector, const std::vector<std::string>& infos
         kRowBytes + row.labels.size() * sizeof(promql::Label) + row.values.size() * sizeof(double);
   }
   for (const std::string& info : infos) size.all += sizeof(info) + info.size();
-  size.all += kEntryBytes + size.texts;
+  size.all += kEntryBytes + key.size() + size.texts;
   return size;
 }
 
@@ -107,8 +109,8 @@ std::shared_ptr<const PromqlCache::KeptAnswer> copy_of(const PromqlAnswer& answe
   return kept;
 }
 
-// Whether all steps have the infos of a kept answer. Those of kept steps that nobody asked for do
-// not count, unless the remaining steps have the same.
+// Whether the infos of the kept answer are those of all steps. Kept steps before the query's first
+// one may have added some: then the other steps must have the same.
 bool has_same_infos(const PromqlCache::Use& use, const Steps& steps, const PromqlAnswer& rest) {
   if (!rest.warnings.empty() || rest.depends_on_all_steps) return false;
   if (use.steps < steps.count) return rest.infos == use.kept->infos;
@@ -121,7 +123,7 @@ PromqlCache::PromqlCache(std::uint64_t bytes_max, prometheus::Registry& registry
     : bytes_max_(bytes_max),
       steps_taken_(steps_counter(registry, "cache")),
       steps_evaluated_(steps_counter(registry, "evaluated")),
-      bytes_gauge_(add_gauge(registry, "halite_promql_cache_bytes",
+      bytes_gauge_(add_gauge(registry, "halite_query_promql_cache_bytes",
                              "Memory of the answers in the cache of range queries.")) {}
 
 PromqlCache::Use PromqlCache::look_up(const PromqlQuestion& question, const promql::Expr& expr,
@@ -162,7 +164,7 @@ void PromqlCache::keep(Use use, const PromqlAnswer& answer) {
   if (use.steps == answer.steps.count && use.kept->steps == answer.steps) {
     kept = use.kept;
   } else {
-    const Size size = size_of(*vector, answer.infos);
+    const Size size = size_of(*vector, answer.infos, use.key);
     if (size.all > bytes_max_ / kAnswersThatFit) return;
     kept = copy_of(answer, *vector, size);
   }
@@ -181,7 +183,7 @@ void PromqlCache::keep(Use use, const PromqlAnswer& answer) {
 bool PromqlCache::is_repeated(std::string_view key) {
   const std::size_t hash = std::hash<std::string_view>()(key);
   const std::lock_guard lock(mutex_);
-  return std::exchange(asked_[hash % asked_.size()], hash) == hash;
+  return std::exchange(asked_[hash % asked_.size()], hash) == hash || by_key_.contains(key);
 }
 
 void PromqlCache::remove(Entries::iterator entry, Entries& removed) {

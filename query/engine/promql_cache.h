@@ -72,7 +72,7 @@ class PromqlCache {
 
   // Whether the key was asked before; remembers it.
   [[nodiscard]] bool is_repeated(std::string_view key);
-  // Moves an entry to `removed`, for its memory to be freed without the mutex, which this needs.
+  // Needs mutex_. Moves an entry to `removed`, so that its memory is freed without the mutex.
   void remove(Entries::iterator entry, Entries& removed);
 
   const std::uint64_t bytes_max_;
@@ -80,7 +80,7 @@ class PromqlCache {
   Entries entries_;           // those that were used last are first
   std::unordered_map<std::string_view, Entries::iterator> by_key_;
   std::uint64_t bytes_ = 0;
-  std::array<std::size_t, 4096> asked_ = {};  // hashes of keys, at places that they tell
+  std::array<std::size_t, 4096> asked_ = {};  // hashes of keys, each at its remainder
 
   prometheus::Counter& steps_taken_;
   prometheus::Counter& steps_evaluated_;
@@ -91,8 +91,8 @@ class PromqlCache {
 [[nodiscard]] std::optional<promql::Steps> rest_of(const promql::Steps& steps,
                                                    const PromqlCache::Use& use);
 
-// Makes the answer to the remaining steps one to all steps. False: the evaluation of all may have
-// other infos. Texts of the labels belong to `use.kept->texts`, too.
+// Adds the kept steps to the answer to the remaining ones. False: all steps may have other infos.
+// The labels then also use `use.kept->texts`, which the caller keeps alive.
 Result<bool> join(const PromqlCache::Use& use, const promql::Steps& steps, QueryBudget& budget,
                   PromqlAnswer& answer);
 

@@ -1,21 +1,29 @@
 #include "query/engine/promql_run.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <iterator>
+#include <memory>
 #include <optional>
+#include <string>
 #include <utility>
+#include <variant>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "query/engine/stepped_run.h"
+#include "query/promql/eval/annotations.h"
 #include "query/promql/eval/evaluator.h"
+#include "query/query_budget.h"
 
 namespace halite::query {
 namespace {
 
 // What an answer needs as long as it lives.
 struct Kept {
-  explicit Kept(std::size_t text_bytes_max = 0) : texts(text_bytes_max) {}
+  explicit Kept(std::size_t text_bytes_max) : texts(text_bytes_max) {}
 
   std::shared_ptr<const promql::Expr> expr;  // whose texts are names of labels
   promql::TextArena texts;
@@ -112,25 +120,21 @@ Task<Evaluated> evaluate_steps(const Evaluation* of, std::optional<promql::Steps
   co_return evaluated;
 }
 
-Task<std::shared_ptr<PromqlAnswer>> evaluate(Evaluation of, PromqlCache* cache) {
+// Null: the steps in the cache may have other infos than all steps. Then evaluate anew, without
+// taking from it.
+Task<std::shared_ptr<PromqlAnswer>> evaluate(Evaluation of, PromqlCache* cache, bool anew) {
   auto refreshing = of.stores.refresh();
   CO_TRY_VOID(co_await std::move(refreshing));
   const promql::Steps& steps = of.question->steps;
   PromqlCache::Use use =
       cache->look_up(*of.question, *of.expr, of.options.lookback_ms, *of.stores.points);
+  if (anew) use.steps = 0;
   auto evaluating = evaluate_steps(&of, rest_of(steps, use));
   CO_TRY(Evaluated evaluated, co_await std::move(evaluating));
   if (use.steps > 0) {
     CO_TRY(const bool joined, join(use, steps, *of.budget, evaluated.answer));
-    if (joined) {
-      of.kept->cached_texts = use.kept->texts;
-    } else {
-      use.steps = 0;
-      of.budget->uncount_points(of.budget->cost().points_read);
-      CO_TRY_VOID(of.budget->add_bytes(-of.budget->bytes()));
-      auto evaluating_all = evaluate_steps(&of, steps);
-      CO_TRY(evaluated, co_await std::move(evaluating_all));
-    }
+    if (!joined) co_return nullptr;
+    of.kept->cached_texts = use.kept->texts;
   }
   auto answer = std::make_shared<PromqlAnswer>(std::move(evaluated.answer));
   CO_TRY_VOID(of.budget->add_output_points(present_values(answer->value)));
@@ -163,8 +167,10 @@ Task<std::shared_ptr<const PromqlAnswer>> run_promql(PromqlStores stores, Promql
     limits.timeout_ms = limits.timeout_ms > 0 ? std::min(limits.timeout_ms, timeout) : timeout;
   }
   const auto asked = std::make_shared<const PromqlQuestion>(std::move(question));
-  // Nothing tells how large a query is before it is read: it begins as a small one.
-  for (const Pace pace : {Pace::kSmall, Pace::kAll}) {
+  bool anew = false;
+  // Nothing tells how large a query is before it is read: it begins as a small one. Each attempt
+  // but the last may tell that it has to begin again.
+  for (const Pace pace : {Pace::kSmall, Pace::kAll, Pace::kAll}) {
     const bool small = pace == Pace::kSmall;
     const std::unique_ptr<SteppedRun> run =
         scheduler->begin_steps(small ? small_limits(limits) : limits, context);
@@ -181,11 +187,13 @@ Task<std::shared_ptr<const PromqlAnswer>> run_promql(PromqlStores stores, Promql
                     .counters = stores.counters},
         .kept = kept,
         .budget = run->budget()};
-    auto evaluating = run->step(evaluate(std::move(evaluation), cache), pace);
+    auto evaluating = run->step(evaluate(std::move(evaluation), cache, anew), pace);
     Result<std::shared_ptr<PromqlAnswer>> answer = co_await std::move(evaluating);
     const bool exceeds = !answer && (answer.error().code == Errc::kTooLarge ||
                                      answer.error().code == Errc::kTimeout);
-    if (small && exceeds) {
+    const bool differs = answer && *answer == nullptr;
+    anew |= differs;
+    if ((small && exceeds) || differs) {
       run->repeated();
       // The client waits for both.
       if (limits.timeout_ms > 0) {

@@ -9,6 +9,7 @@
 #include "query/engine/promql_stores.h"
 #include "query/engine/scheduler.h"
 #include "query/limits.h"
+#include "query/promql/parse.h"
 #include "query/run_context.h"
 
 namespace halite::query {

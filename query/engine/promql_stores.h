@@ -14,7 +14,8 @@ struct PromqlStores {
   storage::PointStore* points;
   storage::CounterStore* counters;  // null: there are none
 
-  // Call it before a search: other processes may have begun to count metrics. It outlives the task.
+  // Call it before a search: other processes may have begun to count metrics. The object outlives
+  // the task.
   [[nodiscard]] Task<void> refresh() const {
     if (counters == nullptr || !counters->is_stale()) co_return Result<void>();
     auto refreshing = counters->refresh();

@@ -1,18 +1,25 @@
 #include "query/engine/series_run.h"
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <limits>
+#include <memory>
 #include <set>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include <boost/asio/post.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
 #include "query/promql/eval/column_reader.h"
+#include "query/query_budget.h"
 #include "query/selection/present_series.h"
 #include "query/selection/series_search.h"
-#include "storage/cells/counters/counter_store.h"
 
 namespace halite::query {
 namespace {

@@ -1,6 +1,7 @@
 #include "query/promql/reach.h"
 
 #include <algorithm>
+#include <string_view>
 #include <variant>
 
 #include "query/promql/operator_walk.h"
@@ -8,7 +9,7 @@
 namespace halite::query::promql {
 namespace {
 
-// Adds what the parts of an expression read. Each call returns false if the reach has no bound.
+// Collects what the parts of an expression read. Each call returns false if there is no reach.
 class ReachOf {
  public:
   ReachOf(std::int64_t lookback_ms, Reach& reach) : lookback_ms_(lookback_ms), reach_(reach) {}
@@ -17,6 +18,10 @@ class ReachOf {
   bool add(const Expr& expr, std::int64_t before_ms) {
     OperatorWalk<const Expr> walk(expr);
     while (const auto step = walk.next()) {
+      if (step->visit == Visit::kBefore) {
+        const auto& binary = std::get<Binary>(step->expr->node);
+        may_collide_ |= binary.op == BinaryOp::kOr || !binary.matching.include.empty();
+      }
       if (step->visit == Visit::kOperand && !add_operand(*step->expr, before_ms)) return false;
     }
     return true;
@@ -43,13 +48,13 @@ class ReachOf {
                           before_ms + subquery->time.offset.ms + subquery->range.ms);
     }
     if (const auto* const call = std::get_if<Call>(&expr.node)) {
-      makes_labels_ |= call->function->name.starts_with("label_");
+      may_collide_ |= call->function->name.starts_with("label_");
       return is_about_one_time(call->function->name) &&
              std::ranges::all_of(call->arguments,
                                  [&](const ExprPtr& one) { return add(*one, before_ms); });
     }
     if (const auto* const aggregation = std::get_if<Aggregation>(&expr.node)) {
-      makes_labels_ |= aggregation->op == AggregateOp::kCountValues;
+      may_collide_ |= aggregation->op == AggregateOp::kCountValues;
       return add_parameter(*aggregation, before_ms) && add(*aggregation->expr, before_ms);
     }
     return true;
@@ -74,13 +79,14 @@ class ReachOf {
     return true;
   }
 
-  // Functions over a range remove names, and fail if series have equal labels then, also at
-  // different times: with one name they have not, unless it is one that the expression makes.
+  // Functions over a range remove names. They fail if series then have equal labels, even at
+  // different times. Series of one name cannot, unless the expression makes labels or mixes rows
+  // with and without a name.
   bool add_subquery(const Expr& expr, std::int64_t before_ms) {
     Reach inner;
     ReachOf parts(lookback_ms_, inner);
     if (!parts.add(expr, before_ms) || inner.any_metric || inner.metrics.size() > 1 ||
-        parts.makes_labels_) {
+        parts.may_collide_) {
       return false;
     }
     reach_.back_ms = std::max(reach_.back_ms, inner.back_ms);
@@ -115,7 +121,8 @@ class ReachOf {
 
   const std::int64_t lookback_ms_;
   Reach& reach_;
-  bool makes_labels_ = false;  // from values or texts
+  // Series may have equal labels, but for the name.
+  bool may_collide_ = false;
 };
 
 }  // namespace

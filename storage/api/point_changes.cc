@@ -1,6 +1,7 @@
 #include "storage/api/point_changes.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <limits>
 
 namespace halite::storage {

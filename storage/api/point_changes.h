@@ -43,7 +43,8 @@ class PointChanges {
   std::int64_t begun_us_ = 0;          // of it, by the clock
 };
 
-// Says so of a change that is visible piece by piece, when it ends, whether it succeeded or not.
+// Calls changed_from() when it is destroyed: for a change that becomes visible piece by piece, and
+// may fail halfway.
 class ChangedAtEnd {
  public:
   // `changes` outlives it.

@@ -223,7 +223,8 @@ class PointStore : public BlockSource, public PointSink {
   // because other processes write to it, too.
   [[nodiscard]] virtual PointChanges* changes() { return nullptr; }
 
-  // Since when a metric's points have not expired; that of any metric if the name is empty.
+  // The time from which on a metric's points have not expired; the latest such time of all metrics
+  // if the name is empty or unknown.
   [[nodiscard]] virtual TimestampMs kept_from(std::string_view metric) const {
     static_cast<void>(metric);
     return std::numeric_limits<TimestampMs>::min();

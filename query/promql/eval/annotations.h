@@ -38,8 +38,8 @@ class Annotations {
   // with (1:5) at the end.
   [[nodiscard]] std::vector<std::string> warnings() const;
   [[nodiscard]] std::vector<std::string> infos() const;
-  // Whether a text counts others, or tells of several times. Otherwise the texts of some steps are
-  // among those of all steps, word by word.
+  // Whether a text counts others, or tells of several times. If not, each text of some steps is
+  // also one of all steps.
   [[nodiscard]] bool depend_on_all_steps() const;
 
  private:

@@ -28,8 +28,8 @@ class CounterMetrics {
   // Their names by uid.
   using Names = std::map<Bytes, std::string>;
 
-  // References outlive it. `changes`: of the points, may be null. It hears of each new metric,
-  // whose queries found no points before, and find sums of any times then.
+  // The rules, and `changes` of the points, which may be null, outlive it. A new metric counts as a
+  // change of all times: queries found no points of it before, and now find sums.
   CounterMetrics(std::shared_ptr<Table> settings, const CounterRules& rules, PointChanges* changes)
       : settings_(std::move(settings)), changes_(changes), rules_(&rules) {}
 

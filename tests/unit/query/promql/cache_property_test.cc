@@ -6,21 +6,28 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
 
+#include <boost/asio/thread_pool.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 #include <prometheus/registry.h>
 
+#include "common/clock.h"
 #include "common/data_point.h"
+#include "common/threads/task.h"
 #include "query/engine/engine.h"
 #include "query/engine/promql.h"
+#include "query/limits.h"
 #include "storage/api/forwarding_point_store.h"
 #include "storage/api/point_changes.h"
 #include "tests/support/dice.h"
@@ -38,9 +45,9 @@ using test::Dice;
 using test::run_task;
 
 constexpr std::int64_t kSecondMs = 1000;
-constexpr std::int64_t kTtl = 30 * 60 * kSecondMs;
+constexpr std::int64_t kTtlMs = 30 * 60 * kSecondMs;
 
-// A store that says what changed, and whose points expire.
+// Says what changed, and that points are kept for kTtlMs. They stay nevertheless.
 class ChangingStore final : public storage::ForwardingPointStore {
  public:
   ChangingStore(storage::PointStore& inner, const Clock& clock)
@@ -63,7 +70,7 @@ class ChangingStore final : public storage::ForwardingPointStore {
   }
   [[nodiscard]] storage::PointChanges* changes() override { return &changes_; }
   [[nodiscard]] TimestampMs kept_from(std::string_view /*metric*/) const override {
-    return clock_.now_ms() - kTtl;
+    return clock_.now_ms() - kTtlMs;
   }
 
  private:
@@ -125,10 +132,11 @@ class CachedWorld {
   }
 
   [[nodiscard]] double steps_taken() const {
-    return test::metric_value(metrics_, "halite_promql_steps_total", {{"source", "cache"}});
+    return test::metric_value(metrics_, "halite_query_promql_steps_total", {{"source", "cache"}});
   }
   [[nodiscard]] double steps_evaluated() const {
-    return test::metric_value(metrics_, "halite_promql_steps_total", {{"source", "evaluated"}});
+    return test::metric_value(metrics_, "halite_query_promql_steps_total",
+                              {{"source", "evaluated"}});
   }
 
  private:
@@ -282,7 +290,7 @@ TEST(PromqlCacheProperty, AnswersAreThoseWithoutCache) {
     evaluated += world.steps_evaluated();
   }
   fmt::print("{} steps from the cache, {} evaluated\n", taken, evaluated);
-  EXPECT_GT(taken, evaluated / 10);
+  if (worlds >= 20 && !HasFailure()) EXPECT_GT(taken, evaluated / 10);
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "query/promql/reach.h"
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -13,16 +15,16 @@ namespace {
 
 using ::testing::ElementsAre;
 
-constexpr std::int64_t kLookback = 300'000;
-constexpr std::int64_t kMinute = 60'000;
+constexpr std::int64_t kLookbackMs = 300'000;
+constexpr std::int64_t kMinuteMs = 60'000;
 
 std::optional<Reach> reach(std::string_view text) {
   Result<ExprPtr> expr = parse(text, {.experimental = true});
   EXPECT_TRUE(expr) << (expr ? "" : expr.error().message);
   if (!expr) return std::nullopt;
-  const Result<void> resolved = resolve_durations(**expr, kMinute, 10 * kMinute);
+  const Result<void> resolved = resolve_durations(**expr, kMinuteMs, 10 * kMinuteMs);
   EXPECT_TRUE(resolved);
-  return reach_of(**expr, kLookback);
+  return reach_of(**expr, kLookbackMs);
 }
 
 std::int64_t back_of(std::string_view text) {
@@ -31,25 +33,26 @@ std::int64_t back_of(std::string_view text) {
 }
 
 TEST(ReachTest, OfSelectorsAndRanges) {
-  EXPECT_EQ(back_of("m"), kLookback);
-  EXPECT_EQ(back_of("rate(m[2m])"), 2 * kMinute);
-  EXPECT_EQ(back_of("m offset 10m"), kLookback + 10 * kMinute);
-  EXPECT_EQ(back_of("rate(m[2m] offset 10m)"), 12 * kMinute);
+  EXPECT_EQ(back_of("m"), kLookbackMs);
+  EXPECT_EQ(back_of("rate(m[2m])"), 2 * kMinuteMs);
+  EXPECT_EQ(back_of("m offset 10m"), kLookbackMs + 10 * kMinuteMs);
+  EXPECT_EQ(back_of("rate(m[2m] offset 10m)"), 12 * kMinuteMs);
   EXPECT_EQ(back_of("vector(time())"), 0);
-  EXPECT_EQ(back_of("delta(m[2m] anchored)"), 2 * kMinute + kLookback);
+  EXPECT_EQ(back_of("delta(m[2m] anchored)"), 2 * kMinuteMs + kLookbackMs);
 }
 
 TEST(ReachTest, TheFarthestPartCounts) {
-  EXPECT_EQ(back_of("m + rate(n[20m]) / -(n offset 1m)"), 20 * kMinute);
-  EXPECT_EQ(back_of("sum by (a) (quantile(scalar(k offset 1h), m))"), kLookback + 60 * kMinute);
-  EXPECT_EQ(back_of("clamp_max(m, scalar(rate(n[7m])))"), 7 * kMinute);
+  EXPECT_EQ(back_of("m + rate(n[20m]) / -(n offset 1m)"), 20 * kMinuteMs);
+  EXPECT_EQ(back_of("sum by (a) (quantile(scalar(k offset 1h), m))"), kLookbackMs + 60 * kMinuteMs);
+  EXPECT_EQ(back_of("clamp_max(m, scalar(rate(n[7m])))"), 7 * kMinuteMs);
 }
 
 TEST(ReachTest, SubqueriesAreFartherThanTheirParts) {
-  EXPECT_EQ(back_of("max_over_time(rate(m[5m])[1h:1m])"), 65 * kMinute);
+  EXPECT_EQ(back_of("max_over_time(rate(m[5m])[1h:1m])"), 65 * kMinuteMs);
   EXPECT_EQ(back_of("max_over_time(rate(m[5m] offset 1m)[1h:1m] offset 1d)"),
-            (65 + 1 + 24 * 60) * kMinute);
-  EXPECT_EQ(back_of("max_over_time(min_over_time(m[10m:1m])[1h:1m])"), kLookback + 70 * kMinute);
+            (65 + 1 + 24 * 60) * kMinuteMs);
+  EXPECT_EQ(back_of("max_over_time(min_over_time(m[10m:1m])[1h:1m])"),
+            kLookbackMs + 70 * kMinuteMs);
 }
 
 TEST(ReachTest, NoneIfOtherTimesMatter) {

@@ -1,5 +1,6 @@
 #include "storage/api/point_changes.h"
 
+#include <cstdint>
 #include <limits>
 
 #include <gtest/gtest.h>

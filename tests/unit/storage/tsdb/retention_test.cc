@@ -2,6 +2,7 @@
 // that nothing that changes the rules or a name hides a point.
 #include "storage/tsdb/core/retention.h"
 
+#include <cstdint>
 #include <memory>
 #include <set>
 #include <string>
