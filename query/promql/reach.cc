@@ -29,8 +29,9 @@ class ReachOf {
 
  private:
   bool add_operand(const Expr& expr, std::int64_t before_ms) {
-    if (const auto* const unary = std::get_if<Unary>(&expr.node))
+    if (const auto* const unary = std::get_if<Unary>(&expr.node)) {
       return add(*unary->expr, before_ms);
+    }
     if (const auto* const inner = std::get_if<Parentheses>(&expr.node)) {
       return add(*inner->expr, before_ms);
     }
