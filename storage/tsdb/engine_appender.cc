@@ -38,6 +38,7 @@ std::uint32_t first_shard(std::uint32_t shards) {
 // The points of a batch by shard, in their order of arrival. Each thread reuses its own.
 struct EngineAppender::SortedBatch {
   std::vector<TimeRange> alive;         // by class: accepted times
+  TimestampMs earliest = 0;             // of the accepted points
   std::vector<std::uint32_t> shard_of;  // by point; the number of shards = refused
   std::vector<std::uint32_t> begins;    // by shard, plus the end
   std::vector<SeriesId> series;
@@ -93,6 +94,7 @@ std::vector<Refusal> EngineAppender::admit(const PointBatch& batch, SortedBatch&
   }
   const bool one_class = sorted.alive.size() == 1;  // the common case needs no division
   std::vector<Refusal> refused;
+  sorted.earliest = kAllTimes.end;
   sorted.shard_of.resize(batch.size());
   for (std::size_t i = 0; i < batch.size(); ++i) {
     if (i + kAhead < batch.size()) __builtin_prefetch(&table.at(batch.series[i + kAhead]));
@@ -100,6 +102,7 @@ std::vector<Refusal> EngineAppender::admit(const PointBatch& batch, SortedBatch&
     const TimeRange& alive = sorted.alive[one_class ? 0 : shard / salts];
     if (batch.times[i] >= alive.begin && batch.times[i] < alive.end) {
       sorted.shard_of[i] = shard;
+      sorted.earliest = std::min(sorted.earliest, batch.times[i]);
       continue;
     }
     sorted.shard_of[i] = retention.shard_count();
@@ -144,9 +147,7 @@ Result<Accepted> EngineAppender::take(const PointBatch& batch) {
     last = take_shards(writing.head(), shards, admission, sorted);
   }
   const std::size_t taken = batch.size() - accepted.refused.size();
-  if (taken > 0) {
-    context_->changes.changed_from(std::ranges::min(std::span(sorted.times).first(taken)));
-  }
+  if (taken > 0) context_->changes.changed_from(sorted.earliest);
   points_.Increment(static_cast<double>(taken));
   if (!accepted.refused.empty()) refused_.Increment(static_cast<double>(accepted.refused.size()));
   accepted.durable = last == 0 ? Completion::done() : context_->log->durable(last);
