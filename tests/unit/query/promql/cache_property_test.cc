@@ -217,8 +217,9 @@ class CachedWorld {
     question.steps = {.begin = last - static_cast<std::int64_t>(count - 1) * step,
                       .step_ms = step,
                       .count = count};
-    if (dice_.one_in(16))
+    if (dice_.one_in(16)) {
       question.lookback_ms = dice_.of<std::int64_t>({60 * kSecondMs, 7 * 60 * kSecondMs});
+    }
     return question;
   }
 

@@ -68,7 +68,8 @@ TEST(ReachTest, NoneIfOtherTimesMatter) {
 TEST(ReachTest, NoneIfSeriesOfDifferentTimesMayCollide) {
   for (const char* const text :
        {"rate({__name__=~\"m|n\"}[5m])", "rate({a=\"b\"}[5m])", "rate((m or n)[5m:1m])",
-        "rate({a=\"b\"}[5m:1m])", "rate(count_values(\"__name__\", m)[5m:1m])",
+        "rate({a=\"b\"}[5m:1m])", "rate((rate(m[1m]) or m)[5m:1m])",
+        "rate((m * on (a) group_left (b) m)[5m:1m])", "rate(count_values(\"__name__\", m)[5m:1m])",
         "rate(label_replace(m, \"__name__\", \"$1\", \"a\", \"(.*)\")[5m:1m])"}) {
     EXPECT_FALSE(reach(text)) << text;
   }
