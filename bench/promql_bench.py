@@ -267,7 +267,7 @@ def ask(server, prefix, expression, begin, end, step, nocache=1):
 
 
 def put_points(server, second):
-    """A point of each counter, as agents would send it."""
+    """Points of a metric that no question reads."""
     lines = "".join(f'{{"metric":{{"__name__":"arriving","instance":"i-{number}"}},"values":[{second}],'
                     f'"timestamps":[{1000 * (START_S + second)}]}}\n' for number in range(ARRIVING))
     server.ask("POST", "/api/v1/import", lines)

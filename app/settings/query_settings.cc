@@ -39,8 +39,7 @@ void declare_promql(Config& config, query::PromqlOptions& promql) {
   config.duration_ms("query.promql_step_ms", promql.default_step_ms, {1, kDayMs},
                      "Step of subqueries that have none, as in [1h:].");
   config.bytes("query.promql_cache_bytes_max", promql.cache_bytes_max, {0, 1024 * kGiB},
-               "Memory limit of the answers of range queries that the next query of the same "
-               "expression uses again where no sample changed. 0 = none are kept.");
+               "Memory limit of the cache for answers to range queries. 0 = no cache.");
   config.flag("query.promql_experimental", promql.experimental,
               "Allows functions, aggregations and fill modifiers that Prometheus calls "
               "experimental.");

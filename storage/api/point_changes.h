@@ -8,8 +8,9 @@
 // Changes are remembered by periods of at least a second, each with the earliest time of its
 // changes. So what changed up to a second before the mark may count as changed after it.
 //
-//   Order    A store calls changed_from() after readers can see a change, and before it says that
-//            the change is made. So whoever was told of a change does not get what was read before.
+//   Order    A store makes a change visible, calls changed_from(), and then acknowledges the
+//   change.
+//            So a reader that begins after the acknowledgement does not use older results.
 //   Threads  call from any thread.
 #pragma once
 
